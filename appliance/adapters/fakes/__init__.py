@@ -1,0 +1,1 @@
+"""Fakes of every port: they need no hardware, can be driven and can be asked."""

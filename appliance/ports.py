@@ -1,0 +1,435 @@
+"""The needs of the core, each a small Protocol; adapters meet them and are passed in, never found.
+
+Every port has a fake in ``appliance/adapters/fakes/`` that needs no hardware, can be driven and can be asked.
+Unless a docstring says otherwise, methods are called on the event loop's thread and must not block it.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from appliance.audio import AudioChunk, Samples
+from appliance.events import Activity, Emotion
+
+Json = Any
+"""A JSON value: None, bool, int, float, str, list or dict with string keys."""
+
+
+# ---------------------------------------------------------------------------------------- sound card
+
+
+@dataclass(frozen=True)
+class SoundCardInfo:
+    """What a card turned out to be; names are stable ones a person recognises, "" when there is none."""
+
+    microphone: str
+    speaker: str
+    output_rate_hz: int
+
+
+@dataclass(frozen=True)
+class SoundCardHealth:
+    """Counters since start: PortAudio over- and underruns, and input blocks dropped because we were late."""
+
+    input_overruns: int = 0
+    output_underruns: int = 0
+    dropped_chunks: int = 0
+
+
+#: Called on the audio thread for each output block: the number of frames wanted, back come int16 mono samples.
+Render = Callable[[int], Samples]
+
+
+class SoundCard(Protocol):
+    """Both directions of sound; the core gets clean 16 kHz mono int16 and gives mono at ``output_rate_hz``."""
+
+    @property
+    def info(self) -> SoundCardInfo:
+        """Valid after ``open``."""
+        ...
+
+    async def open(self, render: Render) -> None:
+        """Open what exists. A missing microphone or speaker leaves its name "" and raises nothing.
+
+        ``render`` is called from the audio thread until ``close`` and must not block.
+        """
+        ...
+
+    def chunks(self) -> AsyncIterator[AudioChunk]:
+        """Microphone blocks in ``HEARING_FORMAT``, a multiple of 10 ms each (80 ms idle, 20 ms in a turn).
+
+        The queue behind it is bounded; the oldest block is dropped and counted when the core is late.
+        Ends only on ``close``; raises ``SoundCardLostError`` when the device went away.
+        """
+        ...
+
+    def set_attentive(self, attentive: bool) -> None:
+        """Small blocks (20 ms) while a turn is on, large ones (80 ms) while idle."""
+        ...
+
+    async def mute(self, muted: bool) -> None:
+        """Close the input stream, so that nothing is captured at all; or open it again."""
+        ...
+
+    def output_ready(self) -> None:
+        """The mixer has sound again; a card without a clock of its own starts pulling. Any thread."""
+        ...
+
+    @property
+    def health(self) -> SoundCardHealth:
+        """Counters since ``open``."""
+        ...
+
+    async def close(self) -> None:
+        """Stop both streams; safe to call twice."""
+        ...
+
+
+# ------------------------------------------------------------------------------------------- hearing
+
+
+class VoiceActivityDetector(Protocol):
+    """Is there speech in this chunk?"""
+
+    def probability(self, samples: Samples) -> float:
+        """Chance of speech, 0 to 1, in the next 512 samples of 16 kHz mono; keeps state between calls."""
+        ...
+
+    def reset(self) -> None:
+        """Forget what was heard before."""
+        ...
+
+
+class WakeWordDetector(Protocol):
+    """Listens for one or several wake words."""
+
+    @property
+    def phrases(self) -> tuple[str, ...]:
+        """What a person may say, e.g. ``("okay nabu",)``."""
+        ...
+
+    def detect(self, chunk: AudioChunk) -> str | None:
+        """The phrase that ended in this chunk, if any; chunks follow on each other."""
+        ...
+
+    def reset(self) -> None:
+        """Forget what was heard before."""
+        ...
+
+
+@dataclass(frozen=True)
+class Transcript:
+    """Text of an utterance; "" when the gates let nothing through.
+
+    ``average_log_probability`` is natural log per token, ``no_speech_probability`` 0 to 1.
+    """
+
+    text: str
+    language: str = "en"
+    average_log_probability: float = 0.0
+    no_speech_probability: float = 0.0
+    is_partial: bool = False
+
+
+class Transcriber(Protocol):
+    """Turns an utterance into text, on its own thread."""
+
+    async def warm_up(self) -> None:
+        """Load the weights and run once, so that the first utterance is not slow. Raises ``WeightsError``."""
+        ...
+
+    async def transcribe(self, utterance: AudioChunk) -> Transcript:
+        """Text of ``utterance`` (``HEARING_FORMAT``). Silence gives "". Raises ``HearingError``."""
+        ...
+
+    def close(self) -> None:
+        """Give the thread back."""
+        ...
+
+
+# ------------------------------------------------------------------------------------------ speaking
+
+
+@dataclass(frozen=True)
+class TimedPhoneme:
+    """One phoneme (IPA) and how many output samples it lasts."""
+
+    phoneme: str
+    samples: int
+
+
+@dataclass(frozen=True)
+class SynthesizedChunk:
+    """Sound of a stretch of text; ``phonemes`` is empty when the voice has no alignments."""
+
+    audio: AudioChunk
+    phonemes: tuple[TimedPhoneme, ...] = ()
+
+
+class Synthesizer(Protocol):
+    """Turns text into sound, on its own thread."""
+
+    @property
+    def voice_key(self) -> str:
+        """Names voice and version; part of the key of the line cache."""
+        ...
+
+    @property
+    def sample_rate_hz(self) -> int:
+        """Rate of every chunk (mono)."""
+        ...
+
+    async def warm_up(self) -> None:
+        """Load the voice and speak once into nothing. Raises ``WeightsError``."""
+        ...
+
+    def synthesize(self, text: str, *, speed: float = 1.0) -> AsyncIterator[SynthesizedChunk]:
+        """Sound of ``text`` in order, as soon as it exists; ``speed`` 1.0 is the voice's own pace.
+
+        Closing the iterator stops the work. Raises ``SynthesisError``.
+        """
+        ...
+
+    def close(self) -> None:
+        """Give the thread back."""
+        ...
+
+
+class Priority(enum.IntEnum):
+    """Who goes first on the speaker."""
+
+    NOTICE = 0
+    REPLY = 1
+    APPROVAL = 2
+    ALERT = 3
+
+
+class Playback(Protocol):
+    """Something on its way through the speaker."""
+
+    @property
+    def named_so_far(self) -> str:
+        """The text that has really sounded until now."""
+        ...
+
+    async def finished(self) -> str:
+        """Wait for the end; the text that was heard (shorter than what was asked when it was flushed)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a person answered; ``ending`` is answered, unanswered or unreachable."""
+
+    text: str
+    ending: str
+
+
+class Person(Protocol):
+    """The person in the room, as the rest of the program may speak with them."""
+
+    def say(self, text: str, priority: Priority = Priority.REPLY) -> Playback:
+        """Say ``text`` when it is this priority's turn; returns at once."""
+        ...
+
+    async def ask(self, question: str, seconds: float) -> Answer:
+        """Say ``question``, open the ear inside the turn, and give back what was said within ``seconds``."""
+        ...
+
+    def notice(self, key: str, text: str) -> None:
+        """Say ``text`` once for this ``key``, when nothing else is going on (not in quiet hours)."""
+        ...
+
+
+# ------------------------------------------------------------------------------------------ thinking
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One round with the model: everything it gets (calls are stateless)."""
+
+    instructions: str
+    items: tuple[Mapping[str, Json], ...]
+    tools: tuple[Mapping[str, Json], ...] = ()
+    max_output_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class OutputItem:
+    """A finished item of the answer (message, function_call, reasoning), as the API gave it."""
+
+    item: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one round; 0 where the endpoint does not say."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The answer is whole; ``is_incomplete`` when the endpoint cut it for length."""
+
+    usage: Usage = field(default_factory=Usage)
+    is_incomplete: bool = False
+
+
+ModelEvent = TextDelta | OutputItem | Completed
+
+
+class ModelEndpoint(Protocol):
+    """A model behind the OpenAI Responses API."""
+
+    @property
+    def name(self) -> str:
+        """Model and host, for people."""
+        ...
+
+    @property
+    def is_reasoning(self) -> bool:
+        """Whether it narrates its own tool use (``reasoning_effort`` set and not off)."""
+        ...
+
+    def respond(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """The answer as it comes, ending in ``Completed``. Raises ``BrainError``."""
+        ...
+
+
+class HttpStream(Protocol):
+    """An answer whose body is still coming."""
+
+    @property
+    def status(self) -> int:
+        """HTTP status."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Header names in lower case."""
+        ...
+
+    def lines(self) -> AsyncIterator[str]:
+        """The body line by line, without line ends. Raises ``NetworkError``."""
+        ...
+
+    async def read(self, limit_bytes: int = 1_000_000) -> bytes:
+        """The body, at most ``limit_bytes`` of it."""
+        ...
+
+
+class HttpDoor(Protocol):
+    """The one door to HTTP; knows the house from the internet."""
+
+    def stream(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        json: Json = None,
+        connect_seconds: float = 10.0,
+        read_seconds: float = 60.0,
+    ) -> AbstractAsyncContextManager[HttpStream]:
+        """Send and open the answer; ``read_seconds`` is the longest silence between two pieces of it.
+
+        Raises ``NetworkError`` and its kinds.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Drop every connection."""
+        ...
+
+
+# ---------------------------------------------------------------------------------------------- face
+
+
+@dataclass(frozen=True)
+class FaceState:
+    """One pose of the face, as numbers; every backend sees only this.
+
+    Angles in degrees from neutral (brow: positive = inner end up; lid 0 closed to 60 wide, 40 relaxed;
+    mouth: positive = smile; neck: positive = up); ``mouth_open`` and ``brightness`` 0 to 1; gaze -1 to 1;
+    ``rgb`` 0 to 255 before gamma.
+    """
+
+    emotion: Emotion = Emotion.NEUTRAL
+    activity: Activity = Activity.IDLE
+    brow_left_degrees: float = 0.0
+    brow_right_degrees: float = 0.0
+    lid_degrees: float = 40.0
+    mouth_degrees: float = 2.0
+    mouth_open: float = 0.0
+    neck_degrees: float = 0.0
+    gaze_x: float = 0.0
+    gaze_y: float = 0.0
+    rgb: tuple[int, int, int] = (60, 140, 255)
+    brightness: float = 0.7
+
+
+class FaceBackend(Protocol):
+    """One thing that shows the face. Called only from the face thread, latest pose wins."""
+
+    @property
+    def name(self) -> str:
+        """Short name for logs and ``status``."""
+        ...
+
+    def apply(self, state: FaceState) -> None:
+        """Show the pose; returns at once. May raise ``OSError`` when the device is gone."""
+        ...
+
+    def park(self) -> None:
+        """Go to rest: dark, eyes half closed, servos without pulses."""
+        ...
+
+    def close(self) -> None:
+        """Give the device back; safe to call twice."""
+        ...
+
+
+class Button(Protocol):
+    """The physical button; raw level changes, meaning is decided elsewhere."""
+
+    @property
+    def is_present(self) -> bool:
+        """Whether a usable button is attached; without one nothing risky is ever approved."""
+        ...
+
+    def listen(self, edge: Callable[[bool, float], None]) -> None:
+        """Call ``edge(is_pressed, at_seconds)`` on every change, from any thread."""
+        ...
+
+    def close(self) -> None:
+        """Give the pin back."""
+        ...
+
+
+# ---------------------------------------------------------------------------------------------- turn
+
+
+class CommitGate(Protocol):
+    """Whether this turn is meant: tools, sound and history wait here."""
+
+    async def committed(self) -> None:
+        """Return when the turn is committed. Raises ``TurnDroppedError`` when it was thrown away."""
+        ...
+
+
+#: For callables that are awaited for their effect only.
+AsyncCallback = Callable[[], Awaitable[None]]

@@ -1,0 +1,1 @@
+"""Thinking: soul, conversation, the model loop, and the box's own offline brain."""
