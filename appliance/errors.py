@@ -7,6 +7,7 @@
     ├── RefusedError                  policy says no (3)
     ├── ConfigError                   a setting is unknown or wrong (78)
     ├── HomeLockedError               another process owns this home
+    ├── NotRunningError               no device answers on the control socket
     ├── AudioError
     │   ├── NoMicrophoneError
     │   ├── NoSpeakerError
@@ -62,6 +63,10 @@ class ConfigError(ApplianceError):
 
 class HomeLockedError(ApplianceError):
     """Another process already runs on this home."""
+
+
+class NotRunningError(ApplianceError):
+    """No running device answers on this home's control socket."""
 
 
 class AudioError(ApplianceError):

@@ -215,6 +215,13 @@ class PlaybackFinished(Event):
 
 
 @dataclass(frozen=True)
+class MuteChanged(Event):
+    """The microphone was closed, or opened again."""
+
+    is_muted: bool
+
+
+@dataclass(frozen=True)
 class ErrorRaised(Event):
     """Something failed; ``where`` is a layer or adapter, ``message`` holds no secret."""
 

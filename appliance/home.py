@@ -5,11 +5,11 @@ from __future__ import annotations
 import fcntl
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from appliance.errors import HomeLockedError
+from appliance.errors import ApplianceError, HomeLockedError
 
 #: Written by the service installer; holds the path of the service's home.
 HOME_POINTER = Path("/etc/appliance/home")
@@ -98,9 +98,18 @@ class Home:
 
     @contextmanager
     def lock(self) -> Iterator[None]:
-        """Own this home for as long as the block runs. Raises ``HomeLockedError`` when another process does."""
-        self.make()
-        handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        """Own this home for as long as the block runs.
+
+        Raises ``HomeLockedError`` when another process does, ``ApplianceError`` when the folder cannot be used.
+        """
+        try:
+            self.make()
+            handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise ApplianceError(
+                f"the home folder {self.folder} cannot be used ({error.strerror}: {error.filename}); "
+                "run this as its owner, or set APPLIANCE_HOME to a folder of yours"
+            ) from error
         try:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -110,8 +119,9 @@ class Home:
                     f"the appliance already runs on {self.folder} (process {owner}); "
                     "stop it first, or set APPLIANCE_HOME to another folder"
                 ) from error
-            os.truncate(handle, 0)
-            os.pwrite(handle, str(os.getpid()).encode(), 0)
+            with suppress(OSError):  # a full disk: the lock holds, only its owner is not named
+                os.truncate(handle, 0)
+                os.pwrite(handle, str(os.getpid()).encode(), 0)
             yield
         finally:
             os.close(handle)

@@ -7,13 +7,15 @@ Unless a docstring says otherwise, methods are called on the event loop's thread
 from __future__ import annotations
 
 import enum
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass, field
-from typing import Any, Protocol
+from collections.abc import AsyncIterator, Awaitable, Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
 
-from appliance.audio import AudioChunk, Samples
 from appliance.events import Activity, Emotion
+
+if TYPE_CHECKING:
+    # Only named in annotations: whoever needs no samples need not load numpy.
+    from appliance.audio import AudioChunk, Samples
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
@@ -24,11 +26,15 @@ Json = Any
 
 @dataclass(frozen=True)
 class SoundCardInfo:
-    """What a card turned out to be; names are stable ones a person recognises, "" when there is none."""
+    """What a card turned out to be; names are stable ones a person recognises, "" when there is none.
+
+    ``problem`` says for a person what is missing and what to do about it; "" when nothing is.
+    """
 
     microphone: str
     speaker: str
     output_rate_hz: int
+    problem: str = ""
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,7 @@ class SoundCardHealth:
 
 
 #: Called on the audio thread for each output block: the number of frames wanted, back come int16 mono samples.
-Render = Callable[[int], Samples]
+Render = Callable[[int], "Samples"]
 
 
 class SoundCard(Protocol):
@@ -63,7 +69,8 @@ class SoundCard(Protocol):
         """Microphone blocks in ``HEARING_FORMAT``, a multiple of 10 ms each (80 ms idle, 20 ms in a turn).
 
         The queue behind it is bounded; the oldest block is dropped and counted when the core is late.
-        Ends only on ``close``; raises ``SoundCardLostError`` when the device went away.
+        Ends only on ``close``; raises ``SoundCardLostError`` when the device went away. Called again, it tries to
+        open the device anew, both directions if need be, and raises the same when that fails.
         """
         ...
 
@@ -242,117 +249,6 @@ class Person(Protocol):
 
     def notice(self, key: str, text: str) -> None:
         """Say ``text`` once for this ``key``, when nothing else is going on (not in quiet hours)."""
-        ...
-
-
-# ------------------------------------------------------------------------------------------ thinking
-
-
-@dataclass(frozen=True)
-class ModelRequest:
-    """One round with the model: everything it gets (calls are stateless)."""
-
-    instructions: str
-    items: tuple[Mapping[str, Json], ...]
-    tools: tuple[Mapping[str, Json], ...] = ()
-    max_output_tokens: int | None = None
-
-
-@dataclass(frozen=True)
-class TextDelta:
-    """A piece of the answer's text."""
-
-    text: str
-
-
-@dataclass(frozen=True)
-class OutputItem:
-    """A finished item of the answer (message, function_call, reasoning), as the API gave it."""
-
-    item: Mapping[str, Json]
-
-
-@dataclass(frozen=True)
-class Usage:
-    """Tokens of one round; 0 where the endpoint does not say."""
-
-    input_tokens: int = 0
-    cached_tokens: int = 0
-    output_tokens: int = 0
-
-
-@dataclass(frozen=True)
-class Completed:
-    """The answer is whole; ``is_incomplete`` when the endpoint cut it for length."""
-
-    usage: Usage = field(default_factory=Usage)
-    is_incomplete: bool = False
-
-
-ModelEvent = TextDelta | OutputItem | Completed
-
-
-class ModelEndpoint(Protocol):
-    """A model behind the OpenAI Responses API."""
-
-    @property
-    def name(self) -> str:
-        """Model and host, for people."""
-        ...
-
-    @property
-    def is_reasoning(self) -> bool:
-        """Whether it narrates its own tool use (``reasoning_effort`` set and not off)."""
-        ...
-
-    def respond(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
-        """The answer as it comes, ending in ``Completed``. Raises ``BrainError``."""
-        ...
-
-
-class HttpStream(Protocol):
-    """An answer whose body is still coming."""
-
-    @property
-    def status(self) -> int:
-        """HTTP status."""
-        ...
-
-    @property
-    def headers(self) -> Mapping[str, str]:
-        """Header names in lower case."""
-        ...
-
-    def lines(self) -> AsyncIterator[str]:
-        """The body line by line, without line ends. Raises ``NetworkError``."""
-        ...
-
-    async def read(self, limit_bytes: int = 1_000_000) -> bytes:
-        """The body, at most ``limit_bytes`` of it."""
-        ...
-
-
-class HttpDoor(Protocol):
-    """The one door to HTTP; knows the house from the internet."""
-
-    def stream(
-        self,
-        method: str,
-        url: str,
-        *,
-        headers: Mapping[str, str] | None = None,
-        json: Json = None,
-        connect_seconds: float = 10.0,
-        read_seconds: float = 60.0,
-    ) -> AbstractAsyncContextManager[HttpStream]:
-        """Send and open the answer; ``read_seconds`` is the longest silence between two pieces of it.
-
-        Raises ``NetworkError`` and its kinds.
-        """
-        ...
-
-    async def close(self) -> None:
-        """Drop every connection."""
         ...
 
 

@@ -34,6 +34,8 @@ class Turn:
     origin: str
     turn_id: str = field(default_factory=lambda: f"turn-{uuid.uuid4().hex[:10]}")
     state: TurnState = TurnState.LISTENING
+    #: Why it is being cut off, from the moment somebody wanted that; the work may still be winding down.
+    cut_by: EndReason | None = None
     end_reason: EndReason | None = None
     _gate: asyncio.Event = field(default_factory=asyncio.Event)
     _is_dropped: bool = False

@@ -1,0 +1,149 @@
+"""The needs of thinking: a model endpoint, the door to HTTP it goes through, and sentences known without a model.
+
+The rest of the ports is in ``ports.py``; what is said there holds here too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from appliance.ports import Json
+
+
+@dataclass(frozen=True)
+class ModelRequest:
+    """One round with the model: everything it gets (calls are stateless)."""
+
+    instructions: str
+    items: tuple[Mapping[str, Json], ...]
+    tools: tuple[Mapping[str, Json], ...] = ()
+    max_output_tokens: int | None = None
+
+
+@dataclass(frozen=True)
+class TextDelta:
+    """A piece of the answer's text."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class OutputItem:
+    """A finished item of the answer (message, function_call, reasoning), as the API gave it."""
+
+    item: Mapping[str, Json]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Tokens of one round; 0 where the endpoint does not say."""
+
+    input_tokens: int = 0
+    cached_tokens: int = 0
+    output_tokens: int = 0
+
+
+@dataclass(frozen=True)
+class Completed:
+    """The answer is whole; ``is_incomplete`` when the endpoint cut it for length."""
+
+    usage: Usage = field(default_factory=Usage)
+    is_incomplete: bool = False
+
+
+ModelEvent = TextDelta | OutputItem | Completed
+
+
+class ModelEndpoint(Protocol):
+    """A model behind the OpenAI Responses API."""
+
+    @property
+    def name(self) -> str:
+        """Model and host, for people."""
+        ...
+
+    @property
+    def is_reasoning(self) -> bool:
+        """Whether it narrates its own tool use (``reasoning_effort`` set and not off)."""
+        ...
+
+    def respond(self, request: ModelRequest) -> AsyncIterator[ModelEvent]:
+        """The answer as it comes, ending in ``Completed``. Raises ``BrainError``."""
+        ...
+
+
+class HttpStream(Protocol):
+    """An answer whose body is still coming."""
+
+    @property
+    def status(self) -> int:
+        """HTTP status."""
+        ...
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Header names in lower case."""
+        ...
+
+    def lines(self) -> AsyncIterator[str]:
+        """The body line by line, without line ends. Raises ``NetworkError``."""
+        ...
+
+    async def read(self, limit_bytes: int = 1_000_000) -> bytes:
+        """The body, at most ``limit_bytes`` of it."""
+        ...
+
+
+class HttpDoor(Protocol):
+    """The one door to HTTP; knows the house from the internet."""
+
+    def stream(
+        self,
+        method: str,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        json: Json = None,
+        connect_seconds: float = 10.0,
+        read_seconds: float = 60.0,
+    ) -> AbstractAsyncContextManager[HttpStream]:
+        """Send and open the answer; ``read_seconds`` is the longest silence between two pieces of it.
+
+        Raises ``NetworkError`` and its kinds.
+        """
+        ...
+
+    async def close(self) -> None:
+        """Drop every connection."""
+        ...
+
+
+@dataclass(frozen=True)
+class SentenceMatch:
+    """A sentence that was recognised: which intent, with which slots.
+
+    ``wildcards`` names the slots that took free text; ``metadata`` is what the sentence file says beside it.
+    """
+
+    intent: str
+    slots: Mapping[str, Json]
+    wildcards: frozenset[str] = frozenset()
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+
+
+class SentenceMatcher(Protocol):
+    """Recognises sentences by templates."""
+
+    def load(self) -> None:
+        """Read and parse the templates once; slow, any thread. Raises ``ConfigError``."""
+        ...
+
+    def match(self, text: str, lists: Mapping[str, Mapping[str, Json]]) -> list[SentenceMatch]:
+        """Every way in which the templates read the whole of ``text``; loads first when needed. Any thread.
+
+        ``lists`` gives, for this text only, the words that a list may stand for, each with its value.
+        """
+        ...
