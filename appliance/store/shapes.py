@@ -68,3 +68,15 @@ class ChatLog(Protocol):
     async def forget_last(self, chat: str) -> bool:
         """Delete the last turn for good; False when there is none."""
         ...
+
+
+@dataclass(frozen=True)
+class ChatInfo:
+    """A conversation as a list shows it; ``created_at`` is ISO wall time."""
+
+    chat: str
+    name: str
+    is_current: bool
+    is_private: bool
+    created_at: str
+    turns: int
