@@ -16,6 +16,9 @@ from appliance.tools.tool import Tool
 
 _LOG = logging.getLogger(__name__)
 
+#: Says in words why a tool is not part of a conversation, or None. Such a tool is neither offered nor run.
+Rule = Callable[[Tool], str | None]
+
 #: What the Responses API accepts as a function name.
 _LEGAL = re.compile(r"[^a-zA-Z0-9_-]")
 _LONGEST_NAME = 64
@@ -32,11 +35,16 @@ class OfferedTool:
 
 @dataclass(frozen=True)
 class ToolSelection:
-    """The tools of one turn; ``why_not`` says in words why a known tool is not offered."""
+    """The tools of one turn; ``why_not`` says in words why a known tool is not offered.
+
+    ``withheld`` are those that a rule took out: unlike a tool that is only not available now, they must not run
+    either, whoever calls them by name.
+    """
 
     offered: tuple[OfferedTool, ...] = ()
     known: Mapping[str, Tool] = field(default_factory=dict)
     why_not: Mapping[str, str] = field(default_factory=dict)
+    withheld: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def schemas(self) -> tuple[Mapping[str, Json], ...]:
@@ -52,10 +60,14 @@ class ToolSelection:
 
 
 class Registry:
-    """All tools, in the order they came; of two with one name the first stays."""
+    """All tools, in the order they came; of two with one name the first stays.
 
-    def __init__(self) -> None:
+    ``rules`` hold in every turn (a paused plugin); ``select`` takes those of one turn.
+    """
+
+    def __init__(self, rules: Iterable[Rule] = ()) -> None:
         self._tools: dict[str, Tool] = {}
+        self._rules = tuple(rules)
 
     def add(self, tool: Tool) -> bool:
         """Add a tool; False (and a warning) when its name is taken."""
@@ -75,31 +87,40 @@ class Registry:
         """Every tool."""
         return tuple(self._tools.values())
 
-    def select(self, refuse: Iterable[Callable[[Tool], str | None]] = ()) -> ToolSelection:
-        """The tools for a turn that starts now.
-
-        Each ``refuse`` may say in words why a tool is not offered in this turn (a private chat, a toolset).
-        """
+    def select(self, rules: Iterable[Rule] = ()) -> ToolSelection:
+        """The tools for a turn that starts now; ``rules`` hold for this turn (a private chat, a toolset)."""
         offered: list[OfferedTool] = []
         why_not: dict[str, str] = {}
+        withheld: dict[str, str] = {}
         taken: set[str] = set()
-        filters = tuple(refuse)
+        all_rules = (*self._rules, *rules)
         for tool in self._tools.values():
-            reason = next((said for said in (check(tool) for check in filters) if said), None) or _unavailable(tool)
-            if reason:
-                why_not[tool.name] = reason
+            forbidden = next((said for said in (rule(tool) for rule in all_rules) if said), None)
+            if forbidden:
+                why_not[tool.name] = withheld[tool.name] = forbidden
                 continue
-            try:
-                schema = dict(tool.schema())
-            except Exception as error:
-                # One bad schema must not spoil the request with all the good ones.
-                _LOG.exception("the schema of %s cannot be read", tool.name)
-                why_not[tool.name] = f"its schema cannot be read: {error}"
-                continue
-            legal = _legal_name(tool.name, taken)
-            taken.add(legal)
-            offered.append(OfferedTool(tool, legal, {**schema, "name": legal}))
-        return ToolSelection(tuple(offered), dict(self._tools), why_not)
+            entry = _offer(tool, taken)
+            if isinstance(entry, str):
+                why_not[tool.name] = entry
+            else:
+                taken.add(entry.legal_name)
+                offered.append(entry)
+        return ToolSelection(tuple(offered), dict(self._tools), why_not, withheld)
+
+
+def _offer(tool: Tool, taken: set[str]) -> OfferedTool | str:
+    """The tool as a model gets it, or why it is not offered."""
+    reason = _unavailable(tool)
+    if reason:
+        return reason
+    try:
+        schema = dict(tool.schema())
+    except Exception as error:
+        # One bad schema must not spoil the request with all the good ones.
+        _LOG.warning("the schema of %s cannot be used: %s", tool.name, error)
+        return f"its schema cannot be used: {error}"
+    legal = _legal_name(tool.name, taken)
+    return OfferedTool(tool, legal, {**schema, "name": legal})
 
 
 def _unavailable(tool: Tool) -> str | None:

@@ -1,0 +1,253 @@
+"""Runs one call: permission, record, budget, outcome. There is no other way to a tool."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import uuid
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from appliance import events
+from appliance.clock import Clock, within
+from appliance.events import Event, Outcome
+from appliance.ports import Json
+from appliance.store.canonical_json import canonical_json
+from appliance.tools import nothing_ran
+from appliance.tools.compute_clock import ComputeClock
+from appliance.tools.redact import redacted
+from appliance.tools.registry import ToolSelection
+from appliance.tools.tool import (
+    ApprovalRequest,
+    AuditTrail,
+    CallContext,
+    CallObserver,
+    Decision,
+    Desk,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
+
+_LOG = logging.getLogger(__name__)
+
+#: Origin of the tools that are part of this program; a plugin's begins with ``plugin:``.
+OWN_ORIGIN = "box"
+
+#: For a tool that fails to say what its budget is.
+_FALLBACK_BUDGET_SECONDS = 30.0
+
+_INTERRUPTED = ToolResult("The call was stopped before it was done.", Outcome.INTERRUPTED, error="stopped")
+
+
+class Runner:
+    """Runs calls, one at a time per turn.
+
+    Observers hear only of calls that really start, and then always of their end. ``tell_person`` gets every
+    decision that is a no: its ``person_text`` is for the person.
+    """
+
+    def __init__(
+        self,
+        *,
+        desk: Desk,
+        audit: AuditTrail,
+        clock: Clock,
+        observers: Iterable[CallObserver] = (),
+        publish: Callable[[Event], None] = lambda _event: None,
+        tell_person: Callable[[Decision], None] = lambda _decision: None,
+    ) -> None:
+        self._desk = desk
+        self._audit = audit
+        self._clock = clock
+        self._observers = tuple(observers)
+        self._publish = publish
+        self._tell_person = tell_person
+        self._concluding: set[asyncio.Task[None]] = set()
+
+    async def run(self, call: ToolCall, context: CallContext, selection: ToolSelection) -> ToolResult:
+        """How the call ended; a failure of any kind is a result.
+
+        Waits for the turn's commit gate first. Raises only ``TurnDroppedError`` and cancellation.
+        """
+        await context.gate.committed()
+        tool = selection.find(call.name)
+        if tool is None:
+            return nothing_ran.unknown(call.name)
+        if tool.name in selection.withheld:
+            return nothing_ran.withheld(tool.name, selection.withheld[tool.name])
+        try:
+            request = _request(call, tool, context)
+        except (ValueError, RecursionError) as error:
+            return nothing_ran.not_json(tool.name, error)
+        decision = await self._decide(request)
+        if decision is None:
+            return nothing_ran.not_asked(tool.name)
+        if not decision.may_run:
+            self._safely(self._tell_person, decision)
+            return nothing_ran.not_allowed(decision)
+        return await self._run_decided(decision, tool, context)
+
+    async def _decide(self, request: ApprovalRequest) -> Decision | None:
+        """The desk's answer; None when it broke its promise to give one, which is a no."""
+        try:
+            decision = await self._desk.decide(request)
+        except Exception:
+            _LOG.exception("the desk failed on %s", request.call.name)
+            return None
+        if decision.request.request_id != request.request_id:
+            _LOG.error("the desk answered %s about %s", decision.request.request_id, request.request_id)
+            return None
+        return decision
+
+    async def _run_decided(self, decision: Decision, tool: Tool, context: CallContext) -> ToolResult:
+        """Run what the decision holds; whatever the model has said since does not count."""
+        running = _Running(decision.request, tool, context)
+        row: int | None = None
+        if tool.risk.is_action:
+            row = await self._intend(decision)
+            # The box's own tools change nothing but the box: a timer must work on a card that has gone read-only.
+            if row is None and tool.origin != OWN_ORIGIN:
+                return nothing_ran.not_recorded(tool.name)
+        result = _INTERRUPTED
+        self._started(running)
+        try:
+            result = await self._invoke(running)
+        finally:
+            self._finished(running, result)
+            if row is not None:
+                await self._conclude(row, result)
+        return result
+
+    async def _invoke(self, running: _Running) -> ToolResult:
+        """Run inside the budget, which starts now and does not count the time a person takes."""
+        clock = ComputeClock(self._clock)
+
+        def wait_for_person(is_waiting: bool) -> None:
+            clock.wait_for_person(is_waiting)
+            for observer in self._observers:
+                self._safely(observer.waiting_for_person, running.call, is_waiting)
+            running.context.waiting_for_person(is_waiting)
+
+        context = replace(running.context, call_id=running.call.call_id, waiting_for_person=wait_for_person)
+        work = _contained(running.tool, running.arguments, context)
+        seconds = _budget_seconds(running.tool, running.arguments, context)
+        if seconds is None:
+            return await work
+        try:
+            return await within(clock, seconds, work)
+        except TimeoutError:
+            return running.tool.timed_out(seconds)
+
+    # ------------------------------------------------------------------------------- record and observers
+
+    async def _intend(self, decision: Decision) -> int | None:
+        try:
+            return await self._audit.intend(decision.request, decision)
+        except Exception as error:
+            self._audit_failed(error)
+            return None
+
+    async def _conclude(self, row: int, result: ToolResult) -> None:
+        """Write the end of an action, also when the turn is being cancelled around us."""
+
+        async def write() -> None:
+            try:
+                await self._audit.conclude(row, result.outcome, redacted(result.error))
+            except Exception as error:
+                self._audit_failed(error)
+
+        task = asyncio.create_task(write())
+        self._concluding.add(task)
+        task.add_done_callback(self._concluding.discard)
+        await asyncio.shield(task)
+
+    def _audit_failed(self, error: Exception) -> None:
+        _LOG.error("the audit trail failed: %s", error)
+        self._tell(events.ErrorRaised("", self._clock.monotonic_seconds(), "audit", str(error)))
+
+    def _started(self, running: _Running) -> None:
+        for observer in self._observers:
+            self._safely(observer.started, running.call, running.tool, running.context)
+        turn_id, now = running.context.turn_id, self._clock.monotonic_seconds()
+        self._tell(events.ToolStarted(turn_id, now, running.call.call_id, running.tool.name, running.tool.risk))
+
+    def _finished(self, running: _Running, result: ToolResult) -> None:
+        _LOG.info("%s: %s %s", running.tool.name, result.outcome, redacted(result.error))
+        for observer in self._observers:
+            self._safely(observer.finished, running.call, running.tool, result)
+        turn_id, now = running.context.turn_id, self._clock.monotonic_seconds()
+        self._tell(events.ToolFinished(turn_id, now, running.call.call_id, running.tool.name, result.outcome))
+
+    def _tell(self, event: Event) -> None:
+        self._safely(self._publish, event)
+
+    def _safely(self, tell: Callable[..., None], *facts: object) -> None:
+        """Whoever watches may be broken; the call goes on."""
+        try:
+            tell(*facts)
+        except Exception:
+            _LOG.exception("an observer of tool calls failed")
+
+
+@dataclass(frozen=True)
+class _Running:
+    """A call that may run."""
+
+    request: ApprovalRequest
+    tool: Tool
+    context: CallContext
+
+    @property
+    def call(self) -> ToolCall:
+        return self.request.call
+
+    @property
+    def arguments(self) -> dict[str, Json]:
+        """A fresh copy each time, so that a tool that changes its arguments changes nothing else."""
+        arguments: dict[str, Json] = json.loads(self.request.arguments_json)
+        return arguments
+
+
+def _request(call: ToolCall, tool: Tool, context: CallContext) -> ApprovalRequest:
+    """Raises ``ValueError`` or ``RecursionError`` for arguments that are not JSON."""
+    return ApprovalRequest(
+        request_id=uuid.uuid4().hex[:8],
+        call=ToolCall(call.call_id, tool.name, call.arguments),
+        origin=tool.origin,
+        risk=tool.risk,
+        arguments_json=canonical_json(dict(call.arguments)),
+        chat=context.chat,
+        turn_id=context.turn_id,
+        channel=context.channel,
+    )
+
+
+def _budget_seconds(tool: Tool, arguments: Mapping[str, Json], context: CallContext) -> float | None:
+    if tool.is_interactive:
+        return None
+    try:
+        return tool.budget_seconds(arguments, context)
+    except Exception:
+        _LOG.exception("%s cannot say what its budget is", tool.name)
+        return _FALLBACK_BUDGET_SECONDS
+
+
+async def _contained(tool: Tool, arguments: Mapping[str, Json], context: CallContext) -> ToolResult:
+    """The tool's result, or a failed one when it broke its promise not to raise."""
+    try:
+        return await tool.invoke(arguments, context)
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is not None and task.cancelling():
+            raise
+        _LOG.exception("%s raised a cancellation that nobody asked for", tool.name)
+        return _broken("raised CancelledError")
+    except Exception as error:
+        _LOG.exception("%s raised", tool.name)
+        return _broken(f"{type(error).__name__}: {error}")
+
+
+def _broken(error: str) -> ToolResult:
+    return ToolResult("The tool failed inside. Do not call it again in the same way.", Outcome.FAILED, error=error)
