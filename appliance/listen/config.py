@@ -1,0 +1,62 @@
+"""Settings of hearing: the sound card, the ear, the transcriber."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from appliance.config import setting
+
+
+@dataclass(frozen=True)
+class AudioConfig:
+    """Which devices carry sound, by the names that `appliance devices` lists (never by number: numbers move)."""
+
+    microphone: str = setting("", 'name of the microphone, or part of it; "" takes the system\'s choice')
+    speaker: str = setting("", 'name of the speaker, or part of it; "" takes the system\'s choice')
+
+
+@dataclass(frozen=True)
+class ListenConfig:
+    """What opens the ear, and when an utterance is over."""
+
+    wake_words: tuple[str, ...] = setting(
+        ("okay_nabu",),
+        "words that open the ear: okay_nabu, hey_jarvis, alexa, hey_mycroft, "
+        "or the path of a microWakeWord .json file; several may be given, [] leaves only the button",
+    )
+    speech_threshold: float = setting(
+        0.5, "how sure voice activity must be that somebody speaks, 0 to 1", at_least=0.1, at_most=0.95
+    )
+    minimum_speech_seconds: float = setting(0.2, "shorter sounds are not taken for speech", at_least=0.06, at_most=1.0)
+    soft_end_seconds: float = setting(
+        0.12, "silence after which transcribing starts ahead, to be thrown away when speech goes on", at_least=0.03
+    )
+    silence_seconds: float = setting(
+        0.7, "silence that ends an utterance; more for people who pause to think", at_least=0.2, at_most=5.0
+    )
+    longest_utterance_seconds: float = setting(
+        20.0, "an utterance is cut off here, for rooms where a television never stops", at_least=3.0, at_most=120.0
+    )
+    no_speech_seconds: float = setting(
+        5.0, "how long the ear waits for speech after the wake word or the button", at_least=1.0, at_most=30.0
+    )
+    follow_up_seconds: float = setting(
+        6.0,
+        "how long the ear stays open without a wake word after the box has asked something",
+        at_least=1.0,
+        at_most=30.0,
+    )
+    earcons: bool = setting(True, "whether short sounds tell: woken, heard, closed, muted, error")
+    earcon_volume_percent: int = setting(40, "volume of those sounds", at_least=0, at_most=100)
+
+
+@dataclass(frozen=True)
+class HearConfig:
+    """How speech becomes text; the language is that of the box."""
+
+    model: str = setting("tiny.en", "name of the whisper weights, as `appliance models list` shows them")
+    model_path: str = setting("", 'folder with whisper weights of your own (CTranslate2 format); "" takes `model`')
+    beam_size: int = setting(
+        3, "how many readings whisper follows at once: more is slower and a little better", at_least=1, at_most=10
+    )
+    threads: int = setting(0, "processor cores for whisper; 0 takes all but one, at most 4", at_least=0, at_most=64)

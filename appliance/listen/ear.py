@@ -1,0 +1,299 @@
+"""The ear hears without end: it waits for the wake word, and records an utterance when it is asked to.
+
+It owns the microphone's side of the sound card. A card that goes away is opened again, with growing patience; the
+ear itself never ends. While an utterance is recorded no wake word is looked for, so that a command that sounds like
+one cannot wake the box a second time.
+
+Voice activity and wake words run here on the loop: both together need well under a millisecond for each chunk.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from appliance.audio import HEARING_FORMAT, AudioChunk, Samples
+from appliance.clock import Clock, within
+from appliance.errors import AudioError, SoundCardLostError
+from appliance.events import ErrorRaised, Event
+from appliance.listen.config import ListenConfig
+from appliance.listen.endpointing import LATE_START_SECONDS, Endpointing
+from appliance.listen.pre_roll import PreRoll
+from appliance.listen.utterance import STEP_SAMPLES, Progress, Utterance, UtteranceRecorder
+from appliance.listen.wake_tail import command_start
+from appliance.ports import SoundCard, VoiceActivityDetector, WakeWordDetector
+
+#: ``Utterance`` is what ``listen`` gives.
+__all__ = ["Ear", "Utterance"]
+
+_LOG = logging.getLogger(__name__)
+
+#: Sound kept while nothing is going on.
+_PRE_ROLL_SECONDS = 1.5
+#: Sound kept from a wake word until ``listen`` asks for it: whoever answers the wake word may be busy for a moment.
+_HELD_SECONDS = 15.0
+#: Without a wake word, people speak as they press the button, not behind it.
+_BEFORE_BUTTON_SECONDS = 0.3
+#: Sound that shows voice activity the room before it has to decide.
+_WARM_UP_SECONDS = 0.5
+#: One saying of the wake word is found once.
+_REFRACTORY_SECONDS = 1.0
+#: Wait before the card is opened again, by number of failures; the last one repeats.
+_PATIENCE_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
+#: An open ear to which no sound comes is given up this long after its last possible end.
+_STALLED_SECONDS = 10.0
+
+_RATE_HZ = HEARING_FORMAT.sample_rate_hz
+
+
+def _ignore(_event: Event) -> None:
+    """For a box that nobody watches."""
+
+
+class Ear:
+    """One pair of ears for the whole program; ``run`` must be running for anything to be heard.
+
+    ``when_card_lost`` and ``when_card_found`` may be set: called once when the microphone stops working, with the
+    reason, and once when it works again.
+    """
+
+    def __init__(
+        self,
+        card: SoundCard,
+        activity: VoiceActivityDetector,
+        wake_words: WakeWordDetector,
+        clock: Clock,
+        config: ListenConfig,
+        publish: Callable[[Event], None] = _ignore,
+    ) -> None:
+        self.when_card_lost: Callable[[AudioError], None] | None = None
+        self.when_card_found: Callable[[], None] | None = None
+        self._card = card
+        self._activity = activity
+        self._wake_words = wake_words
+        self._clock = clock
+        self._config = config
+        self._publish = publish
+        self._pre_roll = PreRoll()
+        self._is_muted = False
+        self._failures = 0
+        self._last_fault = ""
+        self._woken_at: int | None = None
+        self._deaf_until = 0
+        self._waiting: list[asyncio.Future[str]] = []
+        self._recorder: UtteranceRecorder | None = None
+        self._done: asyncio.Future[None] | None = None
+
+    @property
+    def is_muted(self) -> bool:
+        """Whether the microphone is closed on request."""
+        return self._is_muted
+
+    @property
+    def is_listening(self) -> bool:
+        """Whether an utterance is being recorded."""
+        return self._recorder is not None
+
+    @property
+    def can_hear(self) -> bool:
+        """Whether there is a microphone that works and is not muted."""
+        return bool(self._card.info.microphone) and not self._is_muted and not self._failures
+
+    async def warm_up(self) -> None:
+        """Load voice activity, on another thread, so that the first ``listen`` is not slow. Raises ``WeightsError``."""
+        await asyncio.to_thread(self._activity.probability, np.zeros(STEP_SAMPLES, dtype=np.int16))
+
+    # ------------------------------------------------------------------------------------------ hearing on
+
+    async def run(self) -> None:
+        """Hear until the card is closed; call it once, after the card was opened."""
+        while True:
+            try:
+                await self._hear_on()
+                return
+            except AudioError as error:
+                self._lose_card(error)
+            except Exception as error:
+                _LOG.exception("the sound card broke in a way that it should not")
+                self._lose_card(SoundCardLostError(f"{type(error).__name__}: {error}"))
+            await self._clock.sleep(_PATIENCE_SECONDS[min(self._failures, len(_PATIENCE_SECONDS)) - 1])
+
+    async def _hear_on(self) -> None:
+        async for chunk in self._card.chunks():
+            if self._failures:
+                self._find_card()
+            try:
+                self._hear(chunk.samples)
+            except Exception as error:
+                # A detector that breaks on one chunk must not leave the box deaf for ever.
+                self._tell_fault(error)
+                self._stop_listening()
+
+    def _hear(self, samples: Samples) -> None:
+        if self._is_muted:
+            return  # sound from before the microphone closed
+        if self._woken_at is not None and self._pre_roll.end - self._woken_at > _HELD_SECONDS * _RATE_HZ:
+            self._woken_at = None
+        self._pre_roll.append(samples, keep_seconds=_PRE_ROLL_SECONDS if self._woken_at is None else _HELD_SECONDS)
+        if self._recorder is not None:
+            self._record(self._recorder, samples)
+        else:
+            self._look_for_wake_word(samples)
+
+    def _lose_card(self, error: AudioError) -> None:
+        self._failures += 1
+        self._stop_listening()
+        self._forget()
+        if self._failures == 1:
+            _LOG.warning("the microphone is lost: %s", error)
+            self._publish_error(error)
+            if self.when_card_lost is not None:
+                self._tell(partial(self.when_card_lost, error))
+
+    def _find_card(self) -> None:
+        _LOG.info("the microphone works again: %s", self._card.info.microphone)
+        self._failures = 0
+        if self.when_card_found is not None:
+            self._tell(self.when_card_found)
+
+    def _tell(self, callback: Callable[[], None]) -> None:
+        """Whoever is told must not end our hearing."""
+        try:
+            callback()
+        except Exception:
+            _LOG.exception("a listener of the ear failed")
+
+    def _tell_fault(self, error: Exception) -> None:
+        """Tell of a fault once, not with each of a thousand chunks."""
+        if repr(error) != self._last_fault:
+            self._last_fault = repr(error)
+            _LOG.error("hearing failed", exc_info=error)
+            self._publish_error(error)
+
+    def _publish_error(self, error: Exception) -> None:
+        message = f"{type(error).__name__}: {error}"
+        self._publish(ErrorRaised("", self._clock.monotonic_seconds(), "listening", message))
+
+    # ------------------------------------------------------------------------------------------- wake word
+
+    async def wake(self) -> str:
+        """Wait for the next wake word; its phrase. Several may wait, all are told."""
+        waiting: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+        self._waiting.append(waiting)
+        try:
+            return await waiting
+        finally:
+            self._waiting.remove(waiting)
+
+    def _look_for_wake_word(self, samples: Samples) -> None:
+        phrase = self._wake_words.detect(AudioChunk(samples, HEARING_FORMAT))
+        if phrase is None or self._pre_roll.end < self._deaf_until:
+            return
+        self._wake_words.reset()
+        self._woken_at = self._pre_roll.end
+        self._deaf_until = self._pre_roll.end + round(_REFRACTORY_SECONDS * _RATE_HZ)
+        for waiting in self._waiting:
+            if not waiting.done():
+                waiting.set_result(phrase)
+
+    # ------------------------------------------------------------------------------------------- utterance
+
+    async def listen(
+        self,
+        *,
+        no_speech_seconds: float,
+        after_wake_word: bool,
+        discard_seconds: float = 0.0,
+        on_speech_started: Callable[[], None] | None = None,
+        on_soft_end: Callable[[AudioChunk], None] | None = None,
+        on_resumed: Callable[[], None] | None = None,
+    ) -> Utterance | None:
+        """Record one utterance; None when nothing was said in time, or nothing can be heard.
+
+        ``after_wake_word`` begins right behind the wake word that was found last, however long ago that is, so that a
+        command spoken without a pause is whole. ``discard_seconds`` lets the room's echo of our own voice pass; then
+        nothing from before the call is used. Otherwise a little from before the call belongs to it.
+        The callbacks come while it goes on: speech began; a pause (with the sound so far; when nobody speaks again,
+        the utterance has exactly that sound); the person went on after such a pause.
+        Cancelling it closes the ear. Raises ``RuntimeError`` when the ear is open already.
+        """
+        if self._recorder is not None:
+            raise RuntimeError("the ear is open already")
+        if not self.can_hear:
+            return None
+        progress = Progress(on_speech_started, on_soft_end, on_resumed)
+        recorder, backlog = self._open(no_speech_seconds, after_wake_word, discard_seconds, progress)
+        self._recorder, self._done = recorder, asyncio.get_running_loop().create_future()
+        self._card.set_attentive(True)
+        try:
+            self._record(recorder, backlog)
+            longest = discard_seconds + no_speech_seconds + LATE_START_SECONDS + self._config.longest_utterance_seconds
+            with contextlib.suppress(TimeoutError):
+                await within(self._clock, longest + _STALLED_SECONDS, self._done)
+            return recorder.utterance
+        finally:
+            self._recorder = self._done = None
+            self._card.set_attentive(False)
+            self._wake_words.reset()
+
+    def finish_utterance(self) -> None:
+        """The person released the button: the utterance ends here, with what was said until now."""
+        if self._recorder is not None:
+            self._recorder.finish()
+        self._stop_listening()
+
+    def _open(
+        self, no_speech_seconds: float, after_wake_word: bool, discard_seconds: float, progress: Progress
+    ) -> tuple[UtteranceRecorder, Samples]:
+        """A recorder, and the sound that is here already and belongs to it."""
+        end, woken_at, self._woken_at = self._pre_roll.end, self._woken_at, None
+        lead_in_seconds = 0.0
+        if after_wake_word and woken_at is not None:
+            everything = self._pre_roll.since(0)
+            lead_in = command_start(everything[: max(0, len(everything) - (end - woken_at))])
+            start = woken_at - lead_in
+            lead_in_seconds = lead_in / _RATE_HZ
+        elif discard_seconds > 0.0:
+            start = end
+        else:
+            start = end - round(_BEFORE_BUTTON_SECONDS * _RATE_HZ)
+        endpointing = Endpointing(self._config, no_speech_seconds=no_speech_seconds, lead_in_seconds=lead_in_seconds)
+        recorder = UtteranceRecorder(self._activity, endpointing, progress, round(discard_seconds * _RATE_HZ))
+        warm_up = self._pre_roll.since(start - round(_WARM_UP_SECONDS * _RATE_HZ))
+        backlog = self._pre_roll.since(start)
+        recorder.warm_up(warm_up[: len(warm_up) - len(backlog)])
+        return recorder, backlog
+
+    def _record(self, recorder: UtteranceRecorder, samples: Samples) -> None:
+        recorder.hear(samples)
+        if recorder.is_over:
+            self._stop_listening()
+
+    def _stop_listening(self) -> None:
+        if self._done is not None and not self._done.done():
+            self._done.set_result(None)
+
+    # ------------------------------------------------------------------------------------------------ mute
+
+    async def mute(self, muted: bool) -> None:
+        """Close the microphone, so that nothing is captured at all; or open it again.
+
+        An utterance that is being recorded is thrown away: whoever mutes does not want to be heard.
+        """
+        self._is_muted = muted
+        if muted and self._recorder is not None:
+            self._recorder.drop()
+            self._stop_listening()
+        self._forget()
+        await self._card.mute(muted)
+
+    def _forget(self) -> None:
+        """Nothing heard before is to be joined to what comes."""
+        self._pre_roll.clear()
+        self._wake_words.reset()
+        self._woken_at = None
