@@ -1,0 +1,244 @@
+"""Hearing with whisper, through faster-whisper.
+
+Whisper hears words in silence, so three gates stand around it: the level of the sound before the model runs, the
+model's own doubt (probability of no speech together with a low log-probability), and phrases that it is known to
+invent, which count only when the sound was loud enough for somebody to have said them. There is no second try at
+a higher temperature: on silence it costs seconds and makes the invented text worse.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import string
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from appliance.audio import HEARING_FORMAT, SILENCE_DBFS, AudioChunk, Samples, level_dbfs
+from appliance.errors import HearingError, WeightsError
+from appliance.ports import Transcript
+
+#: What faster-whisper would otherwise look for on the internet, and what nothing works without.
+_NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
+_WINDOW_SECONDS = 30.0
+#: Fast speech has about 6 tokens a second; a model that runs in circles must not use up its 448.
+_TOKENS_PER_SECOND = 12
+_MOST_TOKENS = 220
+_SHORTEST_SECONDS = 0.3
+_PADDED_SECONDS = 0.5
+_LEVEL_WINDOW_SAMPLES = HEARING_FORMAT.sample_rate_hz * 30 // 1000
+#: Ends of the videos that whisper was trained on: what it most often invents.
+_INVENTED = frozenset(
+    (
+        "you",
+        "thank you",
+        "thank you very much",
+        "thank you so much",
+        "thanks",
+        "thanks for watching",
+        "thank you for watching",
+        "bye",
+        "bye bye",
+        "okay",
+        "so",
+        "the end",
+        "please subscribe",
+    )
+)
+
+
+@dataclass(frozen=True)
+class HearingGates:
+    """When text is not believed. Levels are those of the loudest 30 ms, in dBFS."""
+
+    #: Quieter utterances are not given to the model at all.
+    silent_below_dbfs: float = -55.0
+    #: Quieter utterances cannot be one of the phrases that whisper invents.
+    doubtful_below_dbfs: float = -45.0
+    #: Above this, and below the log-probability, there was no speech. Measured with tiny.en and base: noise,
+    #: clicks, hum and tones gave at least 0.61 and at most -1.09; clear speech was never past both.
+    no_speech_probability: float = 0.6
+    average_log_probability: float = -1.0
+
+
+class SpeechModel(Protocol):
+    """What is used of ``faster_whisper.WhisperModel``."""
+
+    @property
+    def supported_languages(self) -> list[str]:
+        """Codes such as "en"."""
+        ...
+
+    def transcribe(self, audio: npt.NDArray[np.float32], **options: Any) -> tuple[Iterable[Any], Any]:
+        """Segments with text and probabilities, and what was found out about the whole."""
+        ...
+
+    def detect_language(self, audio: npt.NDArray[np.float32]) -> tuple[str, float, list[tuple[str, float]]]:
+        """The likeliest language, its probability, and all languages with theirs."""
+        ...
+
+
+class WhisperTranscriber:
+    """``ports.Transcriber`` over a folder of CTranslate2 weights; one load, one thread of its own.
+
+    ``languages``: with one, it is fixed; with several, each utterance is taken for the likeliest of them.
+    ``threads`` 0 takes what ``default_threads`` says.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        languages: tuple[str, ...] = ("en",),
+        beam_size: int = 3,
+        threads: int = 0,
+        gates: HearingGates | None = None,
+        load: Callable[[Path, int], SpeechModel] | None = None,
+    ) -> None:
+        self._folder = folder
+        self._languages = languages
+        self._beam_size = beam_size
+        self._threads = threads or default_threads(os.cpu_count() or 1)
+        self._gates = gates or HearingGates()
+        self._load = load or load_weights
+        self._model: SpeechModel | None = None
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="whisper")
+
+    async def warm_up(self) -> None:
+        """Load and run once; see ``ports.Transcriber``."""
+        await self._on_thread(self._read, np.zeros(HEARING_FORMAT.sample_rate_hz, dtype=np.float32))
+
+    async def transcribe(self, utterance: AudioChunk) -> Transcript:
+        """See ``ports.Transcriber``."""
+        if utterance.format != HEARING_FORMAT:
+            raise HearingError(f"an utterance must be {HEARING_FORMAT}, not {utterance.format}")
+        return await self._on_thread(self._hear, utterance.samples)
+
+    def close(self) -> None:
+        """Give the thread back; what runs on it is finished, what waits is dropped."""
+        self._executor.shutdown(wait=False, cancel_futures=True)
+
+    async def _on_thread(self, work: Any, samples: Any) -> Transcript:
+        try:
+            future = asyncio.get_running_loop().run_in_executor(self._executor, work, samples)
+        except RuntimeError as error:
+            raise HearingError("the transcriber is closed") from error
+        result: Transcript = await future
+        return result
+
+    # ------------------------------------------------------------------------------- on the whisper thread
+
+    def _hear(self, samples: Samples) -> Transcript:
+        loudest_dbfs = _loudest_dbfs(samples)
+        if loudest_dbfs < self._gates.silent_below_dbfs:
+            return Transcript("", self._languages[0], no_speech_probability=1.0)
+        transcript = self._read(_as_float(samples))
+        is_doubtful = loudest_dbfs < self._gates.doubtful_below_dbfs
+        if is_doubtful and transcript.text.lower().strip(string.punctuation + " ") in _INVENTED:
+            return Transcript("", transcript.language, no_speech_probability=transcript.no_speech_probability)
+        return transcript
+
+    def _read(self, samples: npt.NDArray[np.float32]) -> Transcript:
+        model = self._loaded()
+        seconds = len(samples) / HEARING_FORMAT.sample_rate_hz
+        try:
+            language = self._language_of(model, samples)
+            segments, _ = model.transcribe(
+                samples,
+                language=language,
+                beam_size=self._beam_size,
+                temperature=0.0,
+                condition_on_previous_text=False,
+                # Without time stamps fewer tokens are written; beyond one window they are needed to go on.
+                without_timestamps=seconds <= _WINDOW_SECONDS,
+                max_new_tokens=min(_MOST_TOKENS, 24 + round(_TOKENS_PER_SECOND * seconds)),
+                # The gates are ours, so that they can be asked.
+                compression_ratio_threshold=None,
+                log_prob_threshold=None,
+                no_speech_threshold=None,
+            )
+            return self._join(list(segments), language)
+        except Exception as error:
+            raise HearingError(f"the transcriber failed: {error}") from error
+
+    def _loaded(self) -> SpeechModel:
+        if self._model is None:
+            model = self._load(self._folder, self._threads)
+            unknown = sorted(set(self._languages) - set(model.supported_languages))
+            if unknown:
+                raise WeightsError(
+                    f"the whisper weights in {self._folder} do not know {', '.join(unknown)}; "
+                    "set hear.model to weights for many languages, such as base"
+                )
+            self._model = model
+        return self._model
+
+    def _language_of(self, model: SpeechModel, samples: npt.NDArray[np.float32]) -> str:
+        if len(self._languages) == 1:
+            return self._languages[0]
+        _, _, probabilities = model.detect_language(samples)
+        likely = dict(probabilities)
+        return max(self._languages, key=lambda language: likely.get(language, 0.0))
+
+    def _join(self, segments: list[Any], language: str) -> Transcript:
+        """One text of what passes the gates; the probabilities are those of the least certain part."""
+        no_speech = max((segment.no_speech_prob for segment in segments), default=1.0)
+        log_probability = min((segment.avg_logprob for segment in segments), default=0.0)
+        text = "".join(segment.text for segment in segments if not self._is_no_speech(segment)).strip()
+        has_words = any(character.isalnum() for character in text)
+        return Transcript(text if has_words else "", language, log_probability, no_speech)
+
+    def _is_no_speech(self, segment: Any) -> bool:
+        gates = self._gates
+        is_doubted = segment.no_speech_prob > gates.no_speech_probability
+        return bool(is_doubted and segment.avg_logprob < gates.average_log_probability)
+
+
+def load_weights(folder: Path, threads: int) -> SpeechModel:
+    """The model in ``folder``, as int8 on the processor. Raises ``WeightsError``; takes a second or more."""
+    missing = [name for name in _NEEDED_FILES if not (folder / name).is_file()]
+    if missing:
+        raise WeightsError(
+            f"{folder} lacks {', '.join(missing)}; run ./run setup, or correct hear.model_path in config.toml"
+        )
+    from faster_whisper import WhisperModel
+
+    try:
+        model: SpeechModel = WhisperModel(
+            str(folder), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True
+        )
+    except Exception as error:
+        raise WeightsError(
+            f"the whisper weights in {folder} cannot be loaded ({error}); run: appliance models verify"
+        ) from error
+    return model
+
+
+def default_threads(cores: int) -> int:
+    """All cores but one, which the sound and the face need; two where there are two; more than 4 bring nothing."""
+    return min(4, cores if cores <= 2 else cores - 1)
+
+
+def _loudest_dbfs(samples: Samples) -> float:
+    """Level of the loudest 30 ms; a constant offset, which cheap microphones have, does not count."""
+    if not len(samples):
+        return SILENCE_DBFS
+    centred = np.clip(np.rint(samples - np.mean(samples)), -32768, 32767).astype(np.int16)
+    windows = np.pad(centred, (0, -len(centred) % _LEVEL_WINDOW_SAMPLES)).reshape(-1, _LEVEL_WINDOW_SAMPLES)
+    energies = np.sum(np.square(windows.astype(np.float64)), axis=1)
+    return level_dbfs(windows[int(np.argmax(energies))])
+
+
+def _as_float(samples: Samples) -> npt.NDArray[np.float32]:
+    """float32 in [-1, 1), long enough for the model."""
+    scaled = samples.astype(np.float32) / 32768.0
+    rate = HEARING_FORMAT.sample_rate_hz
+    if len(scaled) < _SHORTEST_SECONDS * rate:
+        scaled = np.pad(scaled, (0, round(_PADDED_SECONDS * rate) - len(scaled)))
+    return scaled
