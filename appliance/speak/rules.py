@@ -1,0 +1,31 @@
+"""A rule of speech: a pattern, and what is said in its place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Where ``pattern`` matches, ``say`` gives the words."""
+
+    pattern: re.Pattern[str]
+    say: Callable[[re.Match[str]], str]
+
+
+def rule(pattern: str, say: Callable[[re.Match[str]], str] | str, *, ignore_case: bool = False) -> Rule:
+    """A rule; ``say`` may be a template with groups, as in ``re.sub``."""
+    compiled = re.compile(pattern, re.IGNORECASE if ignore_case else 0)
+    if isinstance(say, str):
+        template = say
+        return Rule(compiled, lambda match: match.expand(template))
+    return Rule(compiled, say)
+
+
+def apply_rules(rules: Iterable[Rule], text: str) -> str:
+    """``text`` after every rule, in order."""
+    for entry in rules:
+        text = entry.pattern.sub(entry.say, text)
+    return text
