@@ -1,1 +1,1 @@
-"""network."""
+"""The network: the one door to HTTP, the only place where httpx is imported."""
