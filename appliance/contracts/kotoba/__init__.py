@@ -1,1 +1,1 @@
-"""contracts/kotoba."""
+"""Tool modules: one file, one SCHEMA, one ``execute``. Start reading at ``contract.py``."""

@@ -1,0 +1,58 @@
+"""How a tool says that it refused, or that it ran and failed, while returning an ordinary sentence."""
+
+from __future__ import annotations
+
+import threading
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+#: Further reasons of one call are dropped.
+_MOST_REASONS = 8
+
+
+@dataclass
+class CallWitness:
+    """What the notes of one call say; a context manager around the call."""
+
+    call_id: str
+    is_refused: bool = False
+    failure_reasons: list[str] = field(default_factory=list)
+
+    def __enter__(self) -> CallWitness:
+        self._token = _RUNNING.set(self)
+        with _LOCK:
+            _OPEN[self.call_id] = self
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        _RUNNING.reset(self._token)
+        with _LOCK:
+            if _OPEN.get(self.call_id) is self:
+                del _OPEN[self.call_id]
+
+
+#: Inherited by the tasks and ``to_thread`` threads of a call.
+_RUNNING: ContextVar[CallWitness] = ContextVar("running_call_witness")
+#: By call id, for notes that come from a thread without context variables.
+_OPEN: dict[str, CallWitness] = {}
+_LOCK = threading.Lock()
+
+
+def note_tool_refusal(ctx: Any) -> None:
+    """The tool read its arguments and declined: nothing happened. Bound to ``ctx.call_id``; nothing without one."""
+    call_id = getattr(ctx, "call_id", "")
+    with _LOCK:
+        witness = _OPEN.get(call_id) if isinstance(call_id, str) and call_id else None
+    if witness is not None:
+        witness.is_refused = True
+
+
+def note_tool_failure(reason: str) -> None:
+    """The tool ran and did not succeed. Counts for the call whose code this is; nothing outside of one."""
+    witness = _RUNNING.get(None)
+    if witness is not None and len(witness.failure_reasons) < _MOST_REASONS:
+        witness.failure_reasons.append(str(reason) or "no reason given")
