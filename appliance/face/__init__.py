@@ -1,1 +1,1 @@
-"""face."""
+"""The face: a mood becomes numbers here, and only numbers reach the backends."""
