@@ -1,0 +1,228 @@
+"""Puts a box together from adapters, in the order in which things need each other.
+
+Nothing here knows which adapters they are: ``wiring.py`` chooses them, a test passes fakes.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+from collections.abc import AsyncIterator
+from functools import partial
+from pathlib import Path
+
+from appliance.assembly_ground import Adapters, AtWork, Ground
+from appliance.assembly_parts import (
+    SoundParts,
+    ToolParts,
+    add_box_tools,
+    make_memory,
+    make_model_brain,
+    make_offline_brain,
+    make_sound,
+    make_timers,
+    make_tools,
+    names_of,
+)
+from appliance.assistant import Assistant, Parts, Windows
+from appliance.audio import AudioChunk
+from appliance.box import Box, Facts
+from appliance.bus import Bus
+from appliance.catalogue import Catalogue
+from appliance.clock import Clock
+from appliance.config import BoxConfig, Config
+from appliance.contracts.kotoba.contract import LoadReport
+from appliance.controls import Controls, Health
+from appliance.device.entry_words import EntryWords
+from appliance.device.ringer import Ringer
+from appliance.device.schedule import Schedule
+from appliance.device.settings import BoxSettings
+from appliance.device.zone import house_zone
+from appliance.face.animator import Animator
+from appliance.face.config import FaceConfig
+from appliance.face.stage import Stage
+from appliance.home import Home, shipped
+from appliance.listen.config import ListenConfig
+from appliance.listen.ear import Ear
+from appliance.listen.hearer import Hearer
+from appliance.memory import Memory
+from appliance.records import Records
+from appliance.ringing import MissedRings, RingAlarm
+from appliance.service import Service
+from appliance.speak.config import SpeakConfig
+from appliance.speak.hum import Hum
+from appliance.speak.mixer import Mixer
+from appliance.speak.narrator import Narrator
+from appliance.think.soul import Soul
+
+
+@contextlib.asynccontextmanager
+async def assemble(
+    adapters: Adapters, home: Home, config: Config, clock: Clock, records: Records, *, bus: Bus | None = None
+) -> AsyncIterator[Box]:
+    """A box whose sound card and face are on; leaving takes it apart in the opposite order. Raises ``ConfigError``."""
+    async with contextlib.AsyncExitStack() as stack:
+        catalogue = Catalogue.load(shipped("soul"), config.of(BoxConfig).language)
+        soul = await asyncio.to_thread(Soul.load, home.soul_file)
+        ground = Ground(adapters, home, config, clock, bus or Bus(), catalogue, soul, house_zone(), records, stack)
+        yield await _build(ground)
+
+
+async def _build(ground: Ground) -> Box:
+    adapters, config, clock, bus = ground.adapters, ground.config, ground.clock, ground.bus
+    listen = config.of(ListenConfig)
+    at_work = AtWork(ground.catalogue)
+    sound = make_sound(ground, at_work)
+    ear = Ear(sound.card, adapters.activity(), adapters.wake_words, clock, listen, bus.publish)
+    hearer = Hearer(ear, adapters.transcriber, clock, publish=bus.publish, sound=sound.earcon)
+    memory = make_memory(ground)
+    name, model_name = names_of(ground)
+    health = Health(name, sound.card, model_name)
+    controls = Controls(
+        mixer=sound.mixer, speaker=sound.speaker, ear=ear, clock=clock, publish=bus.publish, sound=sound.earcon
+    )
+    hum = Hum.load(shipped("soul")) if config.of(SpeakConfig).hum else None
+    narrator = Narrator(sound.speaker, clock, bus.publish, hum, is_listening=lambda: ear.is_listening)
+    tools = make_tools(ground, narrator, at_work)
+    alarm = RingAlarm(sound.mixer)
+    endpoint = adapters.endpoint
+    assistant = at_work.assistant = Assistant(
+        Parts(
+            clock=clock,
+            bus=bus,
+            catalogue=ground.catalogue,
+            ear=ear,
+            hearer=hearer,
+            offline=make_offline_brain(ground),
+            model=make_model_brain(ground, endpoint) if endpoint is not None else None,
+            is_reasoning=endpoint is not None and endpoint.is_reasoning,
+            speaker=sound.speaker,
+            narrator=narrator,
+            sound=sound.earcon,
+            registry=tools.registry,
+            refresh_tools=tools.contract.refresh_checks,
+            runner=tools.runner,
+            memory=memory,
+            alarm=alarm,
+            health=health,
+            after_turn=controls.after_turn,
+            when_heard=at_work.tell_missed,
+            windows=Windows(listen.no_speech_seconds, listen.follow_up_seconds),
+            longest_reply_sentences=config.of(SpeakConfig).longest_reply_sentences,
+        )
+    )
+    schedule, ringer = await make_timers(ground, assistant, ear, sound, alarm)
+    at_work.missed = MissedRings(schedule, EntryWords(ground.catalogue, clock, ground.zone), assistant.notice)
+    settings = BoxSettings(ground.records.documents)
+    add_box_tools(ground, tools.registry, schedule, ringer, controls, memory, health, settings)
+    report = await tools.contract.load()
+    for tool in report.tools:
+        tools.registry.add(tool)
+    stage = await _switch_on(ground, sound)
+    kept = await settings.load()
+    controls.set_volume(kept.volume_percent)
+    controls.set_speed(kept.speed)
+    return _box(ground, assistant, ear, sound, schedule, ringer, controls, stage, tools, memory, report, kept.is_muted)
+
+
+async def _switch_on(ground: Ground, sound: SoundParts) -> Stage:
+    """The card begins to play, the face to show."""
+    card, mixer = sound.card, sound.mixer
+    await card.open(mixer.render)
+    mixer.set_sample_rate(card.info.output_rate_hz)
+    ground.stack.push_async_callback(card.close)
+    animator = Animator(loudness=lambda: mixer.recent_level)
+    stage = Stage(animator, ground.adapters.faces, ground.clock, ground.config.of(FaceConfig).poses_per_second)
+    ground.bus.subscribe(stage.tell)
+    stage.open()
+    ground.stack.callback(stage.close)
+    return stage
+
+
+@contextlib.asynccontextmanager
+async def _recording_hearer(ground: Ground, file: Path) -> AsyncIterator[Hearer]:
+    """Ears that hear a file instead of the room. Raises ``BadAudioFileError``."""
+    clock, bus, adapters = ground.clock, ground.bus, ground.adapters
+    card = adapters.recording(file)
+    await card.open(lambda frames: Mixer(16_000).render(frames))
+    ear = Ear(card, adapters.activity(), _NoWakeWord(), clock, ground.config.of(ListenConfig), bus.publish)
+    hearing = asyncio.create_task(ear.run(), name="recording")
+    try:
+        yield Hearer(ear, adapters.transcriber, clock, publish=bus.publish, sound=lambda _kind: None)
+    finally:
+        await card.close()
+        hearing.cancel()
+        await asyncio.gather(hearing, return_exceptions=True)
+
+
+class _NoWakeWord:
+    """A recording is the question itself."""
+
+    phrases: tuple[str, ...] = ()
+
+    def detect(self, chunk: AudioChunk) -> str | None:
+        return None
+
+    def reset(self) -> None:
+        """Nothing is kept."""
+
+
+def _box(
+    ground: Ground,
+    assistant: Assistant,
+    ear: Ear,
+    sound: SoundParts,
+    schedule: Schedule,
+    ringer: Ringer,
+    controls: Controls,
+    stage: Stage,
+    tools: ToolParts,
+    memory: Memory,
+    report: LoadReport,
+    was_muted: bool,
+) -> Box:
+    adapters, records = ground.adapters, ground.records
+    service_uid = os.geteuid() if ground.home.is_service else None
+    redact = records.credentials.redact
+    load_problems = tuple(redact(f"{p.plugin}/{p.file}: {p.sentence}") for p in report.problems)
+    service = Service(
+        assistant=assistant,
+        bus=ground.bus,
+        registry=tools.registry,
+        runner=tools.runner,
+        memory=memory,
+        grant=lambda call, uid: tools.desk.owner_grant(call, uid=uid, service_uid=service_uid),
+        recording=partial(_recording_hearer, ground),
+        after_call=controls.after_turn,
+        load_problems=load_problems,
+        redact=redact,
+    )
+    facts = Facts(
+        wake_phrases=adapters.wake_words.phrases,
+        model=names_of(ground)[1],
+        load_problems=load_problems,
+        store_notes=tuple((note.key, note.text) for note in records.notes),
+        settings_problems=(*ground.config.problems, *adapters.problems),
+        was_muted=was_muted,
+    )
+    return Box(
+        facts=facts,
+        assistant=assistant,
+        card=sound.card,
+        ear=ear,
+        speaker=sound.speaker,
+        transcriber=adapters.transcriber,
+        synthesizer=adapters.synthesizer,
+        offline=assistant.offline,
+        schedule=schedule,
+        ringer=ringer,
+        controls=controls,
+        documents=records.documents,
+        catalogue=ground.catalogue,
+        clock=ground.clock,
+        bus=ground.bus,
+        stage=stage,
+        registry=tools.registry,
+        handlers={**records.service.handlers, **service.handlers},
+    )

@@ -1,0 +1,240 @@
+"""Builds the single parts of a box; ``assembly.py`` joins them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from appliance.approve.audit_trail import StoredAuditTrail
+from appliance.approve.config import ApprovalConfig
+from appliance.approve.desk import ApprovalDesk
+from appliance.assembly_ground import AtWork, Ground
+from appliance.assistant import Assistant
+from appliance.config import BoxConfig
+from appliance.contracts.host import PluginHost
+from appliance.contracts.kotoba.contract import KotobaContract
+from appliance.contracts.kotoba.discover import PluginRoot, Source
+from appliance.contracts.kotoba.module_tool import Surroundings
+from appliance.contracts.quarantine import Quarantine
+from appliance.contracts.switch import PluginSwitch
+from appliance.controls import Controls, Health
+from appliance.device.box import BoxParts, box_tools
+from appliance.device.config import DeviceConfig
+from appliance.device.entry_words import EntryWords
+from appliance.device.quiet_hours import QuietHours
+from appliance.device.ringer import Ringer
+from appliance.device.schedule import Schedule
+from appliance.device.settings import BoxSettings
+from appliance.device.zone import boot_id
+from appliance.home import shipped
+from appliance.listen.config import ListenConfig
+from appliance.listen.ear import Ear
+from appliance.listen.earcons import Earcon, earcon
+from appliance.memory import Memory
+from appliance.ports import SoundCard
+from appliance.ports_think import ModelEndpoint, ModelRequest
+from appliance.ringing import RingAlarm, RingRoom
+from appliance.speak.audio_tags import EMOTION_OF_TAG
+from appliance.speak.config import SpeakConfig
+from appliance.speak.line_cache import LineCache
+from appliance.speak.mixer import Lane, Mixer
+from appliance.speak.narrator import Narrator
+from appliance.speak.speaker import Speaker
+from appliance.think.config import ThinkConfig
+from appliance.think.conversation import Conversation
+from appliance.think.guards import CallLimits
+from appliance.think.instructions import Instructions
+from appliance.think.model_brain import ModelBrain, RoundSummary
+from appliance.think.offline_brain import OfflineBrain
+from appliance.think.pre_pass import WAKE_PHRASES
+from appliance.think.sentences import Sentences
+from appliance.think.soul import Soul
+from appliance.tools.config import ToolsConfig
+from appliance.tools.registry import Registry
+from appliance.tools.runner import Runner
+from appliance.trace import Stopwatch
+
+
+@dataclass(frozen=True)
+class SoundParts:
+    """Everything that sounds goes through one mixer into one card."""
+
+    mixer: Mixer
+    card: SoundCard
+    speaker: Speaker
+    earcon: Callable[[Earcon], None]
+
+
+@dataclass(frozen=True)
+class ToolParts:
+    """What can be called, and who runs it."""
+
+    registry: Registry
+    runner: Runner
+    desk: ApprovalDesk
+    contract: KotobaContract
+
+
+def make_sound(ground: Ground, at_work: AtWork) -> SoundParts:
+    adapters, config, clock = ground.adapters, ground.config, ground.clock
+    speak, listen = config.of(SpeakConfig), config.of(ListenConfig)
+    quiet_hours = QuietHours.parse(config.of(DeviceConfig).quiet_hours)
+    voice = adapters.synthesizer
+    ground.stack.callback(voice.close)
+    ground.stack.callback(adapters.transcriber.close)
+    mixer = Mixer(voice.sample_rate_hz, alert_floor_percent=speak.alert_floor_percent)
+    card = adapters.card(mixer)
+    mixer.on_ready = card.output_ready
+    cache = LineCache(ground.home.cache_folder / "lines", voice, speak.line_cache_megabytes)
+    speaker = Speaker(
+        mixer,
+        voice,
+        clock,
+        ground.bus.publish,
+        cache=cache if adapters.is_line_cached else None,
+        language=config.of(BoxConfig).language,
+        speed=speak.speed,
+        has_speaker=lambda: bool(card.info.speaker),
+        is_quiet=lambda: quiet_hours.is_quiet(clock.now().astimezone(ground.zone)),
+        is_busy=lambda: at_work.is_busy,
+    )
+    ground.stack.push_async_callback(speaker.close)
+    return SoundParts(mixer, card, speaker, partial(_play_earcon, mixer, listen))
+
+
+def _play_earcon(mixer: Mixer, listen: ListenConfig, kind: Earcon) -> None:
+    if listen.earcons:
+        clip = mixer.open_clip(Lane.HUM)
+        clip.write(earcon(kind, mixer.sample_rate_hz, listen.earcon_volume_percent))
+        clip.end()
+
+
+def make_memory(ground: Ground) -> Memory:
+    think = ground.config.of(ThinkConfig)
+    memory = Memory(ground.records.chats, ground.records.turns, ground.clock, history_turns=think.history_turns)
+    stopwatch = Stopwatch(ground.records.turns, lambda: memory.chat_in_use)
+    ground.bus.subscribe(stopwatch)
+    ground.stack.push_async_callback(stopwatch.close)
+    return memory
+
+
+def names_of(ground: Ground) -> tuple[str, str]:
+    """Name of the box, name of its model."""
+    endpoint = ground.adapters.endpoint
+    return ground.config.of(BoxConfig).name or ground.soul.name, endpoint.name if endpoint is not None else ""
+
+
+def make_offline_brain(ground: Ground) -> OfflineBrain:
+    adapters = ground.adapters
+    phrases = dict.fromkeys((*WAKE_PHRASES, *adapters.wake_words.phrases))
+    has_model = adapters.endpoint is not None
+    return OfflineBrain(
+        Sentences(adapters.matcher, tuple(phrases)), ground.catalogue, ground.clock, has_model=has_model
+    )
+
+
+def make_model_brain(ground: Ground, endpoint: ModelEndpoint) -> ModelBrain:
+    think, box = ground.config.of(ThinkConfig), ground.config.of(BoxConfig)
+
+    def record(turn_id: str, request: ModelRequest, answer: RoundSummary) -> None:
+        ground.records.turns.add_round(turn_id, asdict(request), asdict(answer))
+
+    return ModelBrain(
+        endpoint,
+        instructions=Instructions(
+            ground.soul,
+            clock=ground.clock,
+            audio_tags=tuple(EMOTION_OF_TAG),
+            language=box.language,
+            name=box.name,
+            place=box.place,
+        ),
+        conversation=Conversation(history_tokens=think.history_tokens, history_turns=think.history_turns),
+        catalogue=ground.catalogue,
+        clock=ground.clock,
+        limits=CallLimits(think.most_calls, think.most_failures, think.calls_after_failure),
+        max_output_tokens=think.max_output_tokens,
+        record_round=record,
+    )
+
+
+def make_tools(ground: Ground, narrator: Narrator, at_work: AtWork) -> ToolParts:
+    records, clock, home = ground.records, ground.clock, ground.home
+    trail = StoredAuditTrail(records.audit, records.credentials.redact)
+    approval = ground.config.of(ApprovalConfig)
+    desk = ApprovalDesk(approval, ground.catalogue, clock=clock, record=trail, publish=ground.bus.publish)
+    runner = Runner(
+        desk=desk,
+        audit=trail,
+        clock=clock,
+        observers=(narrator,),
+        publish=ground.bus.publish,
+        tell_person=at_work.tell_person,
+    )
+    host = PluginHost(Quarantine(at_work.tell_paused))
+    ground.stack.push_async_callback(host.close)
+    contract = KotobaContract(
+        host=host,
+        clock=clock,
+        roots=(PluginRoot(home.plugins_folder, Source.OWNER), PluginRoot(shipped("plugins"), Source.SHIPPED)),
+        switch=PluginSwitch(home.switch_file),
+        surroundings=Surroundings(workdir=home.cache_folder / "workdir"),
+        soul_overrides=_soul_patterns(ground.soul),
+        import_seconds=ground.config.of(ToolsConfig).import_seconds,
+    )
+    return ToolParts(Registry([host.why_withheld]), runner, desk, contract)
+
+
+def _soul_patterns(soul: Soul) -> dict[str, dict[str, object]]:
+    """The soul's lines in the shape of the tool-module contract; what a block does not name stays the tool's own."""
+    keys = {"announce": "before", "heartbeat": "heartbeat", "complete": "after", "fail": "fail"}
+    return {
+        tool: {keys[name]: value for name, value in vars(override).items() if value is not None}
+        for tool, override in soul.voice_overrides.items()
+    }
+
+
+async def make_timers(
+    ground: Ground, assistant: Assistant, ear: Ear, sound: SoundParts, alarm: RingAlarm
+) -> tuple[Schedule, Ringer]:
+    clock, device = ground.clock, ground.config.of(DeviceConfig)
+    schedule = Schedule(documents=ground.records.documents, clock=clock, zone=ground.zone, boot_id=boot_id())
+    await schedule.load()
+    room = RingRoom(assistant, ear, sound.speaker, sound.mixer, clock)
+    words = EntryWords(ground.catalogue, clock, ground.zone)
+    ringer = Ringer(
+        room.ports(words.ring, schedule.finish),
+        clock,
+        ring_seconds=device.ring_minutes * 60.0,
+        sample_rate_hz=sound.mixer.sample_rate_hz,
+    )
+    alarm.ringer = ringer
+    return schedule, ringer
+
+
+def add_box_tools(
+    ground: Ground,
+    registry: Registry,
+    schedule: Schedule,
+    ringer: Ringer,
+    controls: Controls,
+    memory: Memory,
+    health: Health,
+    settings: BoxSettings,
+) -> None:
+    parts = BoxParts(
+        clock=ground.clock,
+        zone=ground.zone,
+        catalogue=ground.catalogue,
+        schedule=schedule,
+        words=EntryWords(ground.catalogue, ground.clock, ground.zone),
+        ringing=ringer,
+        controls=controls,
+        memory=memory,
+        health=health,
+        settings=settings,
+        snooze_seconds=ground.config.of(DeviceConfig).snooze_minutes * 60.0,
+    )
+    for tool in box_tools(parts):
+        registry.add(tool)

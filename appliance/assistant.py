@@ -1,0 +1,433 @@
+"""ONE TURN AS A STORY: a person speaks, the box hears, thinks, acts, answers.
+
+Read ``_turn`` first: it is the whole product in twenty lines. Around it stand what opens the ear (``live``), what
+ends a turn early (``stop``) and the one place where every turn ends (``take_turn``). Only this file starts or ends
+a turn.
+
+Everything here runs on our loop and nothing blocks it. Every wait has an end: the ear has its windows, transcribing
+and speaking have deadlines, the model its time-outs, a tool its budget.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from appliance import events
+from appliance.bus import Bus
+from appliance.catalogue import Catalogue
+from appliance.clock import Clock, within
+from appliance.controls import Health
+from appliance.errors import BrainError, HearingError, TurnDroppedError
+from appliance.events import EndReason, Outcome
+from appliance.listen.ear import Ear
+from appliance.listen.earcons import Earcon
+from appliance.listen.hearer import Hearer
+from appliance.listen.opening import Opening, OpeningKind
+from appliance.memory import Memory
+from appliance.ports import Answer, AsyncCallback, Playback, Priority
+from appliance.speak.narrator import Narrator
+from appliance.speak.reply import HeardReply, Reply
+from appliance.speak.speaker import Speaker
+from appliance.speak.speech_text import Sentence
+from appliance.speak.text_reply import TextReply
+from appliance.think.brain import Brain, BrainAnswer, Hands, Question
+from appliance.think.offline_brain import OfflineBrain
+from appliance.tools.registry import Registry, ToolSelection
+from appliance.tools.runner import Runner
+from appliance.tools.tool import CallContext, ToolCall, ToolResult
+from appliance.turn import Turn, TurnState
+
+_LOG = logging.getLogger(__name__)
+
+OnText = Callable[[str], None]
+
+
+def _ignore(_delta: str) -> None:
+    """For turns whose text nobody reads along."""
+
+
+#: States in which the person speaks anyway.
+_OPEN_EAR = (TurnState.LISTENING, TurnState.ASKING)
+#: No reply is this long (six spoken sentences take half a minute): beyond it the speaker is stuck.
+_LONGEST_SPEAKING_SECONDS = 240.0
+
+
+@dataclass(frozen=True)
+class Windows:
+    """How long the ear stays open, by what opened it, in seconds."""
+
+    addressed_seconds: float = 5.0
+    follow_up_seconds: float = 6.0
+
+
+@dataclass(frozen=True)
+class TurnReport:
+    """How a turn went."""
+
+    turn_id: str
+    reason: EndReason
+    heard: str = ""
+    reply: str = ""
+    said: str = ""
+    wants_answer: bool = False
+    problem: str = ""
+
+
+class Alarm(Protocol):
+    """Whatever may ring while no turn is on."""
+
+    def pause(self) -> None:
+        """Be silent for now: the person begins to speak. Ringing goes on after their turn."""
+        ...
+
+    def dismiss(self) -> bool:
+        """Stop ringing for good; False when nothing rings."""
+        ...
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the assistant is made of; ``wiring.py`` chooses each."""
+
+    clock: Clock
+    bus: Bus
+    catalogue: Catalogue
+    ear: Ear
+    hearer: Hearer
+    offline: OfflineBrain
+    model: Brain | None
+    is_reasoning: bool
+    speaker: Speaker
+    narrator: Narrator
+    sound: Callable[[Earcon], None]
+    registry: Registry
+    refresh_tools: AsyncCallback
+    runner: Runner
+    memory: Memory
+    alarm: Alarm
+    health: Health
+    #: Awaited when a turn is over (muting waits for its own announcement).
+    after_turn: AsyncCallback
+    #: Awaited behind a spoken turn in which somebody was heard (who can be told now what rang in an empty room).
+    when_heard: AsyncCallback
+    windows: Windows = Windows()
+    longest_reply_sentences: int = 6
+
+
+class Assistant:
+    """Takes turns with a person, one at a time; to the rest of the program it is the ``Person`` port."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._parts = parts
+        self._clock = parts.clock
+        self._one_at_a_time = asyncio.Lock()
+        self._openings: asyncio.Queue[Opening] = asyncio.Queue()
+        self._turn_now: Turn | None = None
+        self._work: asyncio.Task[TurnReport] | None = None
+        #: What the tools of this turn did, in sentences.
+        self._did: list[str] = []
+
+    # ------------------------------------------------------------------ living: wait, take a turn, wait again
+
+    async def live(self) -> None:
+        """Take turns for ever: whoever says the wake word or presses the button is heard."""
+        wake_watch = asyncio.create_task(self._watch_for_wake_words(), name="wake words")
+        try:
+            while True:
+                report = await self.take_turn(await self._next_opening())
+                if report.wants_answer and report.reason is EndReason.ANSWERED and self._openings.empty():
+                    seconds = self._parts.windows.follow_up_seconds
+                    self._openings.put_nowait(Opening(OpeningKind.FOLLOW_UP, "follow-up", seconds))
+        finally:
+            wake_watch.cancel()
+
+    async def _next_opening(self) -> Opening:
+        """The next call for the ear; whoever called again while a turn was winding down is answered once."""
+        opening = await self._openings.get()
+        while not self._openings.empty():
+            opening = self._openings.get_nowait()
+        return opening
+
+    def press(self) -> None:
+        """The talk button: ends the utterance while listening, stops whatever goes on, else opens the ear."""
+        turn = self._turn_now
+        if turn is not None and turn.state is TurnState.LISTENING and turn.origin != "alert":
+            self._parts.ear.finish_utterance()
+        elif not self.stop():
+            self._openings.put_nowait(Opening(OpeningKind.BUTTON, "button", self._parts.windows.addressed_seconds))
+
+    async def _watch_for_wake_words(self) -> None:
+        """Half duplex: while the box speaks or works, only a wake word (or the button) takes the turn from it."""
+        while True:
+            word = await self._parts.ear.wake()
+            is_listening = self._turn_now is not None and self._turn_now.state in _OPEN_EAR
+            # "Say: okay nabu" from our own loudspeaker must not wake us.
+            if is_listening or _letters(word) in _letters(self._parts.speaker.lately_said):
+                continue
+            self._parts.alarm.pause()
+            self._cut(EndReason.BARGED_IN)
+            self._openings.put_nowait(Opening(OpeningKind.WAKE_WORD, word, self._parts.windows.addressed_seconds))
+
+    @property
+    def offline(self) -> OfflineBrain:
+        """The brain that is always there."""
+        return self._parts.offline
+
+    @property
+    def state(self) -> str:
+        """What it does now, in a word."""
+        return self._turn_now.state.value if self._turn_now is not None else "idle"
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a turn is on."""
+        return self._turn_now is not None
+
+    # ----------------------------------------------------------------------------------- one turn, whole
+
+    async def take_turn(self, opening: Opening, *, hearer: Hearer | None = None) -> TurnReport:
+        """One spoken turn; ``hearer`` for a recording instead of the microphone."""
+        turn = Turn("alert" if opening.kind is OpeningKind.ALERT else "voice")
+        return await self._run(turn, lambda: self._turn(turn, opening, hearer or self._parts.hearer))
+
+    async def take_typed_turn(self, text: str, *, is_voiced: bool = False, on_text: OnText = _ignore) -> TurnReport:
+        """One typed turn; with ``is_voiced`` the answer is spoken as in a voice turn, with all its lines."""
+        turn = Turn("voice" if is_voiced else "typed")
+        return await self._run(turn, lambda: self._answer(turn, text, on_text))
+
+    async def _turn(self, turn: Turn, opening: Opening, hearer: Hearer) -> TurnReport:
+        """The story: open the ear, hear; then think with tools, speak, remember."""
+        if opening.kind is not OpeningKind.ALERT:
+            self._tell(events.WakeDetected(turn.turn_id, self._now(), opening.word))
+        text = await hearer.hear(turn.turn_id, opening)
+        if not text or (opening.kind is OpeningKind.ALERT and not self._parts.offline.match_alert(text)):
+            # Nobody spoke; or, while an alarm rings, somebody spoke of something else. It leaves no trace.
+            return TurnReport(turn.turn_id, EndReason.NOTHING_HEARD)
+        return await self._answer(turn, text, _ignore)
+
+    async def _answer(self, turn: Turn, text: str, on_text: OnText) -> TurnReport:
+        """Think, speak while thinking, remember what was really heard, even when stopped in mid-sentence."""
+        turn.commit()
+        reply = self._open_reply(turn, on_text)
+        answer = BrainAnswer("")
+        self._did = []
+        try:
+            answer = await self._think(turn, text, reply)
+            turn.state = TurnState.SPEAKING
+            await within(self._clock, _LONGEST_SPEAKING_SECONDS, reply.end())
+        finally:
+            if answer.failed or not answer.reply_text:
+                # The brain broke off and cannot tell any more; what was done is done.
+                answer = replace(answer, did=tuple(self._did))
+            spoken = reply.so_far()
+            await self._parts.memory.remember(turn, text, answer, spoken)
+        reason = EndReason.FAILED if answer.failed else EndReason.ANSWERED
+        return TurnReport(
+            turn.turn_id,
+            reason,
+            text,
+            answer.reply_text,
+            spoken.heard_text,
+            self._is_asking(answer, spoken),
+            answer.failed,
+        )
+
+    async def _think(self, turn: Turn, text: str, reply: Reply | TextReply) -> BrainAnswer:
+        """Ask the right brain: stop, volume and the like never wait for a model; a model that is away is no silence."""
+        turn.state = TurnState.THINKING
+        history = tuple(await self._parts.memory.history())
+        question = Question(turn.turn_id, text, "voice" if turn.is_voice else "text", history)
+        selection = await self.select_tools()
+        hands = Hands(
+            say=reply.feed,
+            run=lambda call: self._run_tool(turn, question, selection, reply, call),
+            tools=selection,
+            next_call_id=turn.next_call_id,
+        )
+        offline, model = self._parts.offline, self._parts.model
+        if turn.origin == "alert":
+            return await offline.answer(question, hands, is_alert=True)
+        match = offline.match(text)
+        if model is None or (match is not None and match.is_control):
+            return await offline.answer(question, hands)
+        if match is not None and match.tool == "box_more" and self._parts.memory.has_more:
+            # "Shall I go on?" "Yes": the rest is here, a model would make it up again. It is part of the conversation.
+            return replace(await offline.answer(question, hands), items=(), is_remembered=True)
+        try:
+            answer = await model.answer(question, hands)
+            self._parts.health.is_model_away = False
+            return answer
+        except BrainError as error:
+            self._failed("model", error)
+            self._parts.health.is_model_away = True
+            if match is not None:
+                return await offline.answer(question, hands)
+            sentence = self._parts.catalogue.say(error.sentence_key)
+            reply.flush_text()
+            reply.feed(sentence)
+            return BrainAnswer(sentence, is_remembered=False, failed=f"{type(error).__name__}: {error}")
+
+    async def _run_tool(
+        self, turn: Turn, question: Question, selection: ToolSelection, reply: Reply | TextReply, call: ToolCall
+    ) -> ToolResult:
+        """Act: what was said so far is spoken first, then the tool's own lines around its run."""
+        turn.state = TurnState.RUNNING
+        reply.flush_text()
+        context = CallContext(
+            call_id=call.call_id,
+            turn_id=turn.turn_id,
+            chat=await self._parts.memory.chat(),
+            channel=question.channel,
+            gate=turn,
+            user_text=question.text,
+            user_texts=(question.text, *(record.user_text for record in reversed(question.history[-3:]))),
+        )
+        outcome = Outcome.INTERRUPTED
+        try:
+            result = await self._parts.runner.run(call, context, selection)
+            outcome = result.outcome
+            return result
+        finally:
+            turn.state = TurnState.THINKING
+            self._did.append(self._parts.catalogue.say(f"brain.did_{outcome}", tool=call.name.replace("_", " ")))
+
+    async def select_tools(self) -> ToolSelection:
+        """The tools of a turn that starts now, after asking those that want to be asked whether they are available."""
+        await self._parts.refresh_tools()
+        return self._parts.registry.select()
+
+    def _open_reply(self, turn: Turn, on_text: OnText) -> Reply | TextReply:
+        if turn.is_voice:
+            go_on = self._parts.catalogue.say("assistant.go_on")
+            longest = self._parts.longest_reply_sentences
+            return self._parts.speaker.open_reply(turn.turn_id, turn, longest, go_on=go_on)
+        return TextReply(on_text, lambda sentence: self._show_mood(turn, sentence))
+
+    # ------------------------------------------------------------------------------ ends, early and late
+
+    def stop(self) -> bool:
+        """The person wants quiet: ends the turn, the hum, a ringing alarm. False when nothing was going on."""
+        was_ringing = self._parts.alarm.dismiss()
+        return self._cut(EndReason.STOPPED) or was_ringing
+
+    def _cut(self, reason: EndReason) -> bool:
+        """Cancel the turn that is on; the speaker is silent within one block. False when none was on."""
+        self._parts.speaker.stop()
+        turn, work = self._turn_now, self._work
+        if turn is None or work is None or turn.cut_by is not None:
+            return False
+        turn.cut_by = reason
+        self._parts.narrator.end_turn()
+        work.cancel()
+        return True
+
+    async def _run(self, turn: Turn, story: Callable[[], Coroutine[None, None, TurnReport]]) -> TurnReport:
+        """Run a turn's story when the one before is over, and end it: the only place where ``TurnEnded`` is told."""
+        async with self._one_at_a_time:
+            self._begin(turn)
+            self._work = asyncio.create_task(story(), name=turn.turn_id)
+            report = TurnReport(turn.turn_id, EndReason.STOPPED)
+            try:
+                await asyncio.wait({self._work})
+                report = self._report_of(turn, self._work)
+            except asyncio.CancelledError:
+                # Whoever asked has gone away, and nobody waits for the answer: end it, and its sound, in good order.
+                self._cut(EndReason.STOPPED)
+                await asyncio.wait({self._work})
+                raise
+            finally:
+                self._work.cancel()
+                self._turn_now = self._work = None
+                self._parts.narrator.end_turn()
+                if turn.end(report.reason):
+                    self._tell(events.TurnEnded(turn.turn_id, self._now(), report.reason))
+        await self._parts.after_turn()
+        if turn.is_voice and report.heard:
+            await self._parts.when_heard()
+        return report
+
+    def _begin(self, turn: Turn) -> None:
+        self._turn_now = turn
+        self._tell(events.TurnStarted(turn.turn_id, self._now(), turn.origin))
+        channel = "voice" if turn.is_voice else "text"
+        self._parts.narrator.begin_turn(turn.turn_id, turn, channel, self._parts.is_reasoning)
+
+    def _report_of(self, turn: Turn, work: asyncio.Task[TurnReport]) -> TurnReport:
+        """What became of the story; every way in which it can break is a report, and a sentence for the person."""
+        try:
+            return work.result()
+        except asyncio.CancelledError:
+            return TurnReport(turn.turn_id, turn.cut_by or EndReason.STOPPED)
+        except TurnDroppedError:
+            return TurnReport(turn.turn_id, EndReason.NOTHING_HEARD)
+        except HearingError as error:
+            return self._broken(turn, EndReason.FAILED, "hearing", error)
+        except TimeoutError as error:
+            return self._broken(turn, EndReason.TIMED_OUT, "speaking", error)
+        except Exception as error:
+            _LOG.exception("a turn broke")
+            return self._broken(turn, EndReason.FAILED, "turn", error)
+
+    def _broken(self, turn: Turn, reason: EndReason, where: str, error: Exception) -> TurnReport:
+        """Something of ours failed: never silence, one short sentence and the error tone."""
+        self._failed(where, error)
+        self._parts.speaker.stop()
+        self._parts.sound(Earcon.ERROR)
+        self._parts.speaker.say(self._parts.catalogue.say(f"assistant.{where}_failed"))
+        return TurnReport(turn.turn_id, reason, problem=f"{type(error).__name__}: {error}")
+
+    # -------------------------------------------------------------------------------------- the Person port
+
+    def say(self, text: str, priority: Priority = Priority.REPLY) -> Playback:
+        """Say ``text`` when it is this priority's turn; returns at once."""
+        return self._parts.speaker.say(text, priority)
+
+    def notice(self, key: str, text: str) -> None:
+        """Say ``text`` once for this ``key``, when nothing else is going on."""
+        self._parts.speaker.notice(key, text)
+
+    async def ask(self, question: str, seconds: float) -> Answer:
+        """Say ``question``, then listen inside the turn, without wake word, for at most ``seconds``."""
+        turn = self._turn_now
+        if turn is None or not turn.is_voice or not self._parts.ear.can_hear:
+            return Answer("", "unreachable")
+        before, turn.state = turn.state, TurnState.ASKING
+        try:
+            await self.say(question, Priority.APPROVAL).finished()
+            opening = Opening(OpeningKind.FOLLOW_UP, "question", seconds)
+            text = await self._parts.hearer.hear(turn.turn_id, opening)
+            return Answer(text, "answered" if text else "unanswered")
+        except HearingError as error:
+            self._failed("hearing", error)
+            return Answer("", "unanswered")
+        finally:
+            turn.state = before
+
+    # ---------------------------------------------------------------------------------------------- small
+
+    def _is_asking(self, answer: BrainAnswer, spoken: HeardReply) -> bool:
+        return answer.wants_answer or bool(spoken.remainder)
+
+    def _show_mood(self, turn: Turn, sentence: Sentence) -> None:
+        if sentence.emotion is not None:
+            self._tell(events.EmotionChanged(turn.turn_id, self._now(), sentence.emotion, "reply"))
+
+    def _failed(self, where: str, error: Exception) -> None:
+        _LOG.warning("%s failed: %s: %s", where, type(error).__name__, error)
+        turn_id = self._turn_now.turn_id if self._turn_now else ""
+        self._tell(events.ErrorRaised(turn_id, self._now(), where, f"{type(error).__name__}: {error}"))
+
+    def _tell(self, event: events.Event) -> None:
+        self._parts.bus.publish(event)
+
+    def _now(self) -> float:
+        return self._clock.monotonic_seconds()
+
+
+def _letters(text: str) -> str:
+    """What of ``text`` can be heard."""
+    return "".join(filter(str.isalnum, text)).casefold()

@@ -1,0 +1,186 @@
+"""The box: everything put together, and what it does as a device besides taking turns."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from appliance.assistant import Assistant
+from appliance.bus import Bus
+from appliance.catalogue import Catalogue
+from appliance.clock import Clock
+from appliance.control import Caller, Handler
+from appliance.controls import Controls
+from appliance.device.ringer import Ringer
+from appliance.device.schedule import Schedule
+from appliance.errors import ApplianceError, AudioError
+from appliance.face.stage import Stage
+from appliance.listen.ear import Ear
+from appliance.ports import AsyncCallback, Json, SoundCard, Synthesizer, Transcriber
+from appliance.speak.speaker import Speaker
+from appliance.store.shapes import Documents
+from appliance.think.offline_brain import OfflineBrain
+from appliance.tools.registry import Registry
+
+_LOG = logging.getLogger(__name__)
+
+#: Collection and key of the document that remembers the introduction.
+GREETED = ("box", "greeted")
+#: Tables of the catalogue whose sentences are fixed and come often.
+_SPOKEN_AHEAD = ("assistant.", "brain.", "talk.", "offline.")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What was found while the box was put together."""
+
+    wake_phrases: tuple[str, ...] = ()
+    model: str = ""
+    load_problems: tuple[str, ...] = ()
+    #: Key of the catalogue sentence and the same in words for the log.
+    store_notes: tuple[tuple[str, str], ...] = ()
+    settings_problems: tuple[str, ...] = ()
+    was_muted: bool = False
+
+
+@dataclass(frozen=True)
+class Box:
+    """A whole box. It can take turns as it is; ``live`` makes it a device."""
+
+    facts: Facts
+    assistant: Assistant
+    card: SoundCard
+    ear: Ear
+    speaker: Speaker
+    transcriber: Transcriber
+    synthesizer: Synthesizer
+    offline: OfflineBrain
+    schedule: Schedule
+    ringer: Ringer
+    controls: Controls
+    documents: Documents
+    catalogue: Catalogue
+    clock: Clock
+    bus: Bus
+    stage: Stage
+    registry: Registry
+    handlers: Mapping[str, Handler]
+    started_at: float = field(default_factory=time.time)
+
+    async def live(self) -> None:
+        """Be a device until cancelled: hear, take turns, ring. Never ends by itself."""
+        self.ear.when_card_lost = self._microphone_lost
+        self.ear.when_card_found = self._microphone_found
+        if self.facts.was_muted:
+            await self.controls.mute(True)
+        await self._tell_what_is_wrong()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._hear(), name="ear")
+            tasks.create_task(self.schedule.run(self.ringer.add), name="schedule")
+            tasks.create_task(self.ringer.run(), name="ringer")
+            tasks.create_task(self.assistant.live(), name="assistant")
+            tasks.create_task(self._warm_up(), name="warm up")
+            # Each of these runs for ever; the group ends when this method is cancelled.
+            await asyncio.Event().wait()
+
+    async def greet(self) -> bool:
+        """On the first start ever, say who is there and what to try; False when that was said before."""
+        collection, key = GREETED
+        if await self.documents.get(collection, key) is not None:
+            return False
+        await self.documents.put(collection, key, self.clock.now().isoformat(timespec="seconds"))
+        info, phrase = self.card.info, next(iter(self.facts.wake_phrases), "")
+        sentences = (
+            self.catalogue.say("greeting.devices", microphone=info.microphone, speaker=info.speaker),
+            self.catalogue.say("greeting.wake_word" if phrase else "greeting.button", phrase=phrase),
+            self.catalogue.say("greeting.model" if self.facts.model else "greeting.no_model", model=self.facts.model),
+            self.catalogue.say("greeting.try"),
+        )
+        for sentence in sentences:
+            self.speaker.say(sentence)
+        return True
+
+    def status(self) -> Json:
+        """What the box is, has and does now."""
+        info, health = self.card.info, self.card.health
+        return {
+            "state": self.assistant.state,
+            "microphone": info.microphone or info.problem or "none",
+            "speaker": info.speaker or "none",
+            "muted": self.controls.is_muted,
+            "volume": f"{self.controls.volume_percent} %",
+            "wake words": list(self.facts.wake_phrases),
+            "model": self.facts.model or "none: the box answers by itself",
+            "tools": len(self.registry.tools),
+            "plugin problems": list(self.facts.load_problems),
+            "store problems": [text for _, text in self.facts.store_notes],
+            "settings problems": list(self.facts.settings_problems),
+            "timers": len(self.schedule.waiting),
+            "face": self.stage.health,
+            "sound": {
+                "overruns": health.input_overruns,
+                "underruns": health.output_underruns,
+                "dropped": health.dropped_chunks,
+            },
+            "running for": f"{time.time() - self.started_at:.0f} s",
+        }
+
+    @property
+    def all_handlers(self) -> Mapping[str, Handler]:
+        """What clients may ask of the running device."""
+
+        async def status(_params: Mapping[str, Json], _caller: Caller) -> Json:
+            return self.status()
+
+        return {**self.handlers, "status": status}
+
+    async def _hear(self) -> None:
+        try:
+            await self.ear.warm_up()
+        except ApplianceError as error:
+            # Deaf, but alarms still ring and typed turns are answered; `status` and the log say why.
+            _LOG.error("nothing can be heard: %s", error)
+        await self.ear.run()
+
+    async def _warm_up(self) -> None:
+        """Load what a turn needs, one after another, while the ear is open already."""
+        steps: tuple[tuple[str, AsyncCallback], ...] = (
+            ("sentences", self.offline.warm_up),
+            ("whisper", self.transcriber.warm_up),
+            ("voice", self.synthesizer.warm_up),
+        )
+        for name, step in steps:
+            try:
+                await step()
+            except ApplianceError as error:
+                _LOG.error("loading the %s failed: %s", name, error)
+        self.speaker.prepare(self._fixed_lines())
+
+    def _fixed_lines(self) -> list[str]:
+        """What is said again and again: the lines around tools, then sentences of the catalogue without fields."""
+        around = [tool.voice_lines for tool in self.registry.tools]
+        lines = [line for voice in around for line in (voice.announce, *voice.heartbeat, voice.complete, voice.fail)]
+        keys = sorted(key for key in self.catalogue.keys if key.startswith(_SPOKEN_AHEAD))
+        sentences = [form for key in keys for form in self.catalogue.forms(key) if "{" not in form]
+        return [*filter(None, lines), *sentences]
+
+    async def _tell_what_is_wrong(self) -> None:
+        """Aloud; in words it stands in the introduction, in the log and in ``status``."""
+        if self.facts.settings_problems:
+            self.speaker.notice("settings", self.catalogue.say("assistant.bad_settings"))
+        for key, _ in self.facts.store_notes:
+            self.speaker.notice(key, self.catalogue.say(key))
+
+    def _microphone_lost(self, error: AudioError) -> None:
+        _LOG.warning("the microphone is gone: %s", error)
+        self._notice_now("assistant.microphone_lost")
+
+    def _microphone_found(self) -> None:
+        self._notice_now("assistant.microphone_back")
+
+    def _notice_now(self, key: str) -> None:
+        """A notice that is said each time it happens, not only the first."""
+        self.speaker.notice(f"{key}-{self.clock.monotonic_seconds():.0f}", self.catalogue.say(key))
