@@ -1,0 +1,30 @@
+"""``appliance config``: every setting with its value, where it comes from and what it does."""
+
+from __future__ import annotations
+
+import argparse
+
+from appliance.cli.shared import complain, config_of, home_of, print_json, print_table
+from appliance.errors import UsageError
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("prefix", nargs="?", default="", help="only keys that begin so, such as listen or speak.volume")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print the settings; wrong ones are named on standard error and make exit code 78."""
+    config = config_of(arguments, keep_going=True)
+    chosen = [o for o in config.origins if f"{o.section}.{o.key}".startswith(arguments.prefix)]
+    if not chosen:
+        raise UsageError(f"no setting begins with {arguments.prefix!r}; appliance config lists all")
+    if arguments.json:
+        entries = {f"{o.section}.{o.key}": {"value": o.value, "from": o.source, "help": o.help} for o in chosen}
+        print_json({"file": str(home_of(arguments).config_file), "settings": entries, "problems": config.problems})
+    else:
+        print(f"# {home_of(arguments).config_file}")
+        print_table([(f"{o.section}.{o.key}", repr(o.value), o.source, o.help) for o in chosen])
+    for problem in config.problems:
+        complain(problem)
+    return 78 if config.problems else 0

@@ -1,0 +1,133 @@
+"""``appliance COMMAND``: finds the command's file, runs it, turns failures into one sentence and an exit code.
+
+Only the chosen command's module is imported: ``--help`` answers at once on a slow board.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import contextlib
+import importlib
+import io
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from appliance import __version__
+from appliance.cli.logs import SafeLog
+from appliance.cli.shared import credentials_of
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: the module that has ``add_arguments(parser)`` and ``run(arguments)``, and its one-line help."""
+
+    module: str
+    help: str
+
+
+COMMANDS: dict[str, Command] = {
+    "run": Command("run", "the device: listen, answer, until stopped"),
+    "talk": Command("talk", "the same conversation typed, spoken on the speaker too"),
+    "ask": Command("ask", "one whole turn from a WAV or a text"),
+    "say": Command("say", "speak a text"),
+    "status": Command("status", "what the box is, has and does now"),
+    "tool": Command("tool", "the tools as a model sees them: list, run, why"),
+    "chat": Command("chat", "conversations: list, show, new, use, rename, clear, delete"),
+    "turns": Command("turns", "the last turns with their times; what a model got and answered"),
+    "model": Command("model", "the model endpoint: show, set URL, off"),
+    "credential": Command("credential", "secrets: list names, set NAME, remove NAME"),
+    "models": Command("models", "speech weights: list, verify, fetch"),
+    "face": Command("face", "show a mood, draw the sheet of all, play a demo"),
+    "audit": Command("audit", "who did what with whose permission; verify the trail"),
+    "config": Command("config", "every setting with its value and where it comes from"),
+    "devices": Command("devices", "microphones and speakers by name"),
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command; the exit code."""
+    _accept_any_character()
+    try:
+        arguments = _parse(list(sys.argv[1:] if argv is None else argv))
+    except SystemExit as end:  # argparse has printed the help, or what is wrong
+        return int(end.code or 0)
+    if not arguments.command:
+        return 0
+    log = SafeLog(is_debug=arguments.debug, is_device=arguments.command == "run")
+    with log.shown():
+        return _run(arguments, log)
+
+
+def _run(arguments: argparse.Namespace, log: SafeLog) -> int:
+    try:
+        log.redact = credentials_of(arguments).redact
+        code = int(_module(arguments.command).run(arguments))
+        sys.stdout.flush()  # While we can still say that it cannot be written.
+        return code
+    except (KeyboardInterrupt, asyncio.CancelledError):
+        return 130
+    except BrokenPipeError:
+        # The reader (head, less) went away: nothing is wrong.
+        _drop_output()
+        return 0
+    except Exception as error:
+        if isinstance(error, OSError):
+            _drop_output()
+        return log.tell(error)
+
+
+def _drop_output() -> None:
+    """Give up what cannot be written: Python would try once more at its end, and complain."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _parse(words: list[str]) -> argparse.Namespace:
+    """Options of every command are taken out first: they may stand anywhere."""
+    everywhere = _options_of_every_command()
+    given = argparse.Namespace(json=False, debug=bool(os.environ.get("APPLIANCE_DEBUG")), set=[], credentials=None)
+    given, words = everywhere.parse_known_args(words, given)
+    description = "A voice assistant for a small box."
+    parser = argparse.ArgumentParser(prog="appliance", description=description, parents=[everywhere])
+    parser.add_argument("--version", action="version", version=f"appliance {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    name = next((word for word in words if not word.startswith("-")), "")
+    for known, command in COMMANDS.items():
+        sub = commands.add_parser(known, help=command.help, description=command.help, parents=[everywhere])
+        if known == name:
+            _module(known).add_arguments(sub)
+    arguments = parser.parse_args(words, given)
+    if not arguments.command:
+        parser.print_help()
+    return arguments
+
+
+def _options_of_every_command() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="appliance", add_help=False, allow_abbrev=False)
+    group = parser.add_argument_group("options of every command", argument_default=argparse.SUPPRESS)
+    group.add_argument("--json", action="store_true", help="print JSON")
+    group.add_argument("--debug", action="store_true", help="log everything, and show where something broke")
+    group.add_argument("--set", action="append", metavar="SECTION.KEY=VALUE", help="a setting for this call only")
+    return parser
+
+
+def _module(command: str) -> Any:
+    return importlib.import_module(f"appliance.cli.{COMMANDS[command].module}")
+
+
+def _accept_any_character() -> None:
+    """A terminal that lacks a character shows a question mark; it must not end the command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,205 @@
+"""``appliance run``: the device. It listens and answers until it is stopped."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack, ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TextIO
+
+from appliance import events
+from appliance.cli.ask import Watcher, print_turn
+from appliance.cli.session import LocalControl
+from appliance.cli.shared import check_writable, complain, config_of, credentials_of, home_of, print_json
+from appliance.config import Config
+from appliance.errors import ApplianceError
+from appliance.events import Event
+from appliance.home import Home, shipped
+from appliance.ports import SoundCardInfo
+from appliance.wiring import Sound, control_socket, open_box
+
+if TYPE_CHECKING:
+    from appliance.box import Box
+
+_TRY = ("what time is it?", "set a timer for one minute.", "what can you do?")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Arguments of the command."""
+    parser.add_argument("--stay", action="store_true", help="without a microphone wait for one, instead of the demo")
+    parser.add_argument("--trace", type=Path, help="write every event to this file, one JSON object a line")
+    parser.add_argument(
+        "--demo-out", type=Path, metavar="FOLDER", help="where the demo writes its files (this folder if it can)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Exit code 0 after a clean stop, or after the demo when there is nothing to hear or speak with."""
+    config = config_of(arguments, keep_going=True)
+    check_writable(arguments.trace)
+    if arguments.demo_out is not None:
+        check_writable(*_demo_files(arguments.demo_out))
+    for problem in config.problems:
+        complain(f"{problem} (going on without it)")
+    try:
+        return asyncio.run(_until_stopped(_run(arguments, home_of(arguments), config)))
+    except KeyboardInterrupt:
+        return 0
+
+
+async def _until_stopped(work: Coroutine[Any, Any, int]) -> int:
+    """Do it until SIGTERM or Ctrl-C, which is a good end; a second one does not wait for anything."""
+    loop, task = asyncio.get_running_loop(), asyncio.create_task(work, name="run")
+    numbers = (signal.SIGINT, signal.SIGTERM)
+
+    def stop() -> None:
+        task.cancel()
+        for number in numbers:
+            loop.remove_signal_handler(number)
+
+    for number in numbers:
+        loop.add_signal_handler(number, stop)
+    await asyncio.wait({task})
+    return 0 if task.cancelled() else task.result()
+
+
+async def _run(arguments: argparse.Namespace, home: Home, config: Config) -> int:
+    with ExitStack() as stack:
+        stack.enter_context(home.lock())
+        trace = stack.enter_context(arguments.trace.open("w", encoding="utf-8")) if arguments.trace else None
+        shows_face, credentials = not arguments.json, credentials_of(arguments)
+        async with open_box(home, config, credentials, Sound.DEVICE, shows_face=shows_face) as box:
+            info = box.card.info
+            # A service waits for a microphone that is plugged in later; a person at a terminal wants to see it work.
+            if (info.microphone and info.speaker) or arguments.stay or "NOTIFY_SOCKET" in os.environ:
+                await _live(box, home, arguments, trace)
+                return 0
+        if not arguments.json:
+            print(f"There is no {_missing(info)} here, so this is the demo: a recorded question.", flush=True)
+        complain(info.problem)
+        return await _demo(arguments, home, config, trace)
+
+
+# ------------------------------------------------------------------------------------------- the device
+
+
+async def _live(box: Box, home: Home, arguments: argparse.Namespace, trace: TextIO | None) -> None:
+    """Be a device until cancelled."""
+    from appliance.trace import TraceFile
+
+    async with AsyncExitStack() as stack:
+        if trace is not None:
+            stack.callback(box.bus.subscribe(TraceFile(trace)))
+        await stack.enter_async_context(control_socket(home, box.all_handlers))
+        stack.callback(_on_enter(box.assistant.press))
+        if sys.stdout.isatty() and not arguments.json:
+            stack.callback(box.bus.subscribe(_show_talk))
+        is_first = await box.greet()
+        if arguments.json:
+            print_json(box.status())
+        else:
+            _introduce(box, is_first=is_first)
+        sys.stdout.flush()
+        await box.live()
+
+
+def _introduce(box: Box, *, is_first: bool) -> None:
+    """Who is there. The first time, also how to begin."""
+    info, facts = box.card.info, box.facts
+    words = ", ".join(facts.wake_phrases)
+    print(f"microphone  {info.microphone or 'none yet: waiting for one'}")
+    print(f"speaker     {info.speaker or 'none yet: waiting for one'}")
+    print(f"wake word   {words or 'none; press Enter to talk'}")
+    print(f"brain       {facts.model or 'its own; appliance model set URL gives it a model'}")
+    for problem in filter(None, (info.problem, *facts.load_problems)):
+        print(f"problem     {problem}")
+    if is_first:
+        wake = f"{facts.wake_phrases[0].capitalize()}, " if facts.wake_phrases else "(Enter) "
+        print("Try:")
+        for question in _TRY:
+            print(f'  "{wake}{question}"')
+    print("Enter talks, stops, or ends what you say; Ctrl-C ends it all." if sys.stdin.isatty() else "listening")
+
+
+def _show_talk(event: Event) -> None:
+    """On a terminal, what is heard and said."""
+    match event:
+        case events.Transcribed(text=text) if text:
+            print(f"\r\x1b[Kyou: {text}")
+        case events.ReplySentenceSpoken(text=text):
+            print(f"\r\x1b[Kbox: {text}")
+
+
+def _nothing() -> None:
+    """There was nothing to undo."""
+
+
+def _on_enter(press: Callable[[], None]) -> Callable[[], None]:
+    """Push-to-talk on a terminal; the returned function ends that."""
+    if not sys.stdin.isatty():
+        return _nothing
+    loop = asyncio.get_running_loop()
+
+    def read() -> None:
+        if not sys.stdin.readline():
+            loop.remove_reader(sys.stdin)
+            return
+        press()
+
+    def stop() -> None:
+        loop.remove_reader(sys.stdin)
+
+    loop.add_reader(sys.stdin, read)
+    return stop
+
+
+# ----------------------------------------------------------------------------------------------- the demo
+
+
+async def _demo(arguments: argparse.Namespace, home: Home, config: Config, trace: TextIO | None) -> int:
+    """The shipped question through the same code; what was spoken and shown goes into two files."""
+    reply, face = _demo_files(_demo_folder(arguments, home))
+    credentials, question = credentials_of(arguments), shipped("soul") / "demo.wav"
+    watcher = Watcher(trace, shows_text=False)
+    async with open_box(home, config, credentials, Sound.RECORDED, record_to=reply, face_to=face) as box:
+        report = await LocalControl(box.handlers).call("ask", {"wav": str(question)}, watcher)
+    _show_demo(arguments, report, watcher.did(report["turn_id"]), (reply, face))
+    if report["reason"] != "answered":
+        raise ApplianceError(f"the demo turn ended as {report['reason']} {report['problem']}".strip())
+    return 0
+
+
+def _missing(info: SoundCardInfo) -> str:
+    names = [name for name, found in (("microphone", info.microphone), ("speaker", info.speaker)) if not found]
+    return " and no ".join(names)
+
+
+def _demo_folder(arguments: argparse.Namespace, home: Home) -> Path:
+    """Where the person is, if anything can be written there."""
+    if arguments.demo_out is not None:
+        return Path(arguments.demo_out)
+    try:
+        check_writable(*_demo_files(Path()))
+        return Path()
+    except ApplianceError as error:
+        complain(f"{error}; the demo writes into {home.cache_folder}")
+        return home.cache_folder
+
+
+def _demo_files(folder: Path) -> tuple[Path, Path]:
+    """Of the reply and of the face."""
+    return folder / "demo-reply.wav", folder / "demo-face.png"
+
+
+def _show_demo(arguments: argparse.Namespace, report: dict[str, Any], did: list[str], files: tuple[Path, Path]) -> None:
+    if arguments.json:
+        print_json({**report, "did": did, "wrote": [str(file.resolve()) for file in files]})
+        return
+    print_turn(report, did)
+    print(f"wrote  {files[0]} and {files[1]}")
+    print("With a microphone and a speaker it listens; until then, appliance talk --silent takes what you type.")
