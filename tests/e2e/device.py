@@ -1,0 +1,151 @@
+"""The whole product as a child process on a real sound server, and a person beside it."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from appliance.adapters.control_client import ControlClient
+from appliance.box import GREETED
+from appliance.clock import SystemClock
+from appliance.home import Home
+from appliance.records import open_records
+from appliance.wiring import credentials_of
+from tests.sound_server import SoundServer
+
+#: A loaded test machine loads weights and answers slowly; nothing here waits longer than needed.
+PATIENCE_SECONDS = 60.0
+
+Fact = dict[str, Any]
+
+
+class Device:
+    """``appliance run`` in a home of its own; use it as a context manager."""
+
+    def __init__(
+        self,
+        server: SoundServer,
+        home: Path,
+        settings: Mapping[str, str] | None = None,
+        *,
+        is_first_start: bool = False,
+    ) -> None:
+        self.home = Home(home)
+        self._is_first_start = is_first_start
+        self._trace = home / "trace.jsonl"
+        self._environment = {**server.environment, "APPLIANCE_HOME": str(home), **(settings or {})}
+        self._process: subprocess.Popen[str] | None = None
+        self.introduction = ""
+
+    def __enter__(self) -> Device:
+        self.home.folder.mkdir(parents=True, exist_ok=True)
+        self._trace.write_text("")
+        if not self._is_first_start:
+            asyncio.run(_pretend_to_have_greeted(self.home))
+        with (self.home.folder / "stderr").open("w") as complaints:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "appliance.cli.main", "run", "--stay", "--trace", str(self._trace)],
+                env=self._environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                text=True,
+            )
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            self.introduction += line
+            if line.strip() == "listening":
+                return self
+        raise AssertionError(f"the device did not start:\n{self.introduction}\n{self.complaints}")
+
+    def __exit__(self, *_error: object) -> None:
+        assert self._process is not None and self._process.stdout is not None
+        self._process.send_signal(signal.SIGTERM)
+        try:
+            code = self._process.wait(timeout=20)
+        finally:
+            self._process.kill()
+            self._process.stdout.close()
+        if _error[0] is None:
+            assert code == 0, f"it ended with {code}:\n{self.complaints}"
+            assert "Traceback" not in self.complaints, self.complaints
+
+    def kill(self) -> None:
+        """Pull the plug."""
+        assert self._process is not None and self._process.stdout is not None
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
+
+    @property
+    def complaints(self) -> str:
+        """What it wrote to standard error."""
+        return (self.home.folder / "stderr").read_text()
+
+    @property
+    def facts(self) -> list[Fact]:
+        """Every event until now; a line that is being written is left for later."""
+        return [json.loads(line) for line in self._trace.read_text().splitlines(keepends=True) if line.endswith("\n")]
+
+    def wait_for(self, event: str, *, behind: int = 0, **fields: object) -> Fact:
+        """The first such event after the first ``behind`` events. Raises ``AssertionError`` with what there was."""
+
+        def found() -> Fact | None:
+            for fact in self.facts[behind:]:
+                if fact["event"] == event and all(fact.get(key) == value for key, value in fields.items()):
+                    return fact
+            return None
+
+        return wait_until(found, lambda: f"no {event} {fields} in {self.facts[behind:]}\n{self.complaints}")
+
+    def call(self, method: str, **params: object) -> Any:
+        """Ask the device over its control socket."""
+
+        async def ask() -> Any:
+            async with ControlClient(self.home.control_socket) as client:
+                return await client.call(method, params)
+
+        return asyncio.run(ask())
+
+    def command(self, *words: str) -> subprocess.CompletedProcess[str]:
+        """The command line, in the same home."""
+        return subprocess.run(
+            [sys.executable, "-m", "appliance.cli.main", *words],
+            env=self._environment,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE_SECONDS,
+            check=False,
+        )
+
+
+def wait_until(look: Callable[[], Any], otherwise: Callable[[], str]) -> Any:
+    """Look again until there is something; the device is another process, so its clock is not ours to move."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        found = look()
+        if found:
+            return found
+        if time.monotonic() > deadline:
+            raise AssertionError(otherwise())
+        time.sleep(0.02)
+
+
+async def _pretend_to_have_greeted(home: Home) -> None:
+    """The introduction takes a quarter of a minute; one test hears it."""
+    async with open_records(home, SystemClock(), credentials_of(home)) as records:
+        await records.documents.put(*GREETED, "before this test")
+
+
+def environment_without_sound() -> dict[str, str]:
+    """A machine without any sound device."""
+    nothing = Path(__file__).with_name("no-sound.conf")
+    return {**os.environ, "ALSA_CONFIG_PATH": str(nothing), "PULSE_SERVER": "unix:/nonexistent"}

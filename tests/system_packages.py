@@ -1,0 +1,69 @@
+"""Debian packages that the tests need beyond the program's own; `./run test` installs those that are missing.
+
+``python -m tests.system_packages`` prints one line for each missing package: its name, and what it is for.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class SystemPackage:
+    """A Debian package, what it is for, and how to see that it is there."""
+
+    name: str
+    purpose: str
+    is_there: Callable[[], bool]
+
+
+def sound_packages() -> tuple[SystemPackage, ...]:
+    """A sound server and its tools. PipeWire's own where PipeWire is: PulseAudio may not come in beside it."""
+    server = SystemPackage("pulseaudio", "sound server for the tests", _command("pulseaudio"))
+    servers: tuple[SystemPackage, ...] = (server,)
+    if not server.is_there() and shutil.which("pipewire"):
+        servers = (
+            SystemPackage("pipewire-pulse", "sound server for the tests", _command("pipewire-pulse")),
+            SystemPackage("wireplumber", "connects the sound server's devices", _command("wireplumber")),
+        )
+    return (
+        *servers,
+        SystemPackage("pulseaudio-utils", "plays and records in the tests", _command("pactl", "parec", "pacat")),
+        SystemPackage("libasound2-plugins", "leads PortAudio to the sound server", _has_alsa_plugin),
+    )
+
+
+def packages() -> tuple[SystemPackage, ...]:
+    """Everything that some test needs."""
+    return (
+        *sound_packages(),
+        SystemPackage(
+            "pocketsphinx-testdata", "human speech with transcripts", _folder("/usr/share/pocketsphinx/test")
+        ),
+        SystemPackage("shellcheck", "reads the shell scripts", _command("shellcheck")),
+    )
+
+
+def missing(wanted: tuple[SystemPackage, ...]) -> tuple[SystemPackage, ...]:
+    """Those of ``wanted`` that this system lacks."""
+    return tuple(package for package in wanted if not package.is_there())
+
+
+def _command(*names: str) -> Callable[[], bool]:
+    return lambda: all(shutil.which(name) for name in names)
+
+
+def _folder(path: str) -> Callable[[], bool]:
+    return Path(path).is_dir
+
+
+def _has_alsa_plugin() -> bool:
+    return any(Path("/usr/lib").glob("*/alsa-lib/libasound_module_pcm_pulse.so"))
+
+
+if __name__ == "__main__":
+    for package in missing(packages()):
+        print(package.name, package.purpose)
