@@ -1,0 +1,86 @@
+"""What the assistant is made of, and how it reports a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol
+
+from appliance.bus import Bus
+from appliance.catalogue import Catalogue
+from appliance.clock import Clock
+from appliance.controls import Health
+from appliance.events import EndReason
+from appliance.listen.ear import Ear
+from appliance.listen.earcons import Earcon
+from appliance.listen.hearer import Hearer
+from appliance.memory import Memory
+from appliance.ports import AsyncCallback
+from appliance.speak.narrator import Narrator
+from appliance.speak.speaker import Speaker
+from appliance.think.brain import Brain
+from appliance.think.offline_brain import OfflineBrain
+from appliance.tools.registry import Registry
+from appliance.tools.runner import Runner
+
+
+@dataclass(frozen=True)
+class Windows:
+    """How long the ear stays open, by what opened it, in seconds."""
+
+    addressed_seconds: float = 5.0
+    follow_up_seconds: float = 6.0
+
+
+@dataclass(frozen=True)
+class TurnReport:
+    """How a turn went."""
+
+    turn_id: str
+    reason: EndReason
+    heard: str = ""
+    reply: str = ""
+    said: str = ""
+    wants_answer: bool = False
+    problem: str = ""
+
+
+class Alarm(Protocol):
+    """Whatever may ring while no turn is on."""
+
+    def pause(self) -> None:
+        """Be silent for now: the person begins to speak. Ringing goes on after their turn."""
+        ...
+
+    def dismiss(self) -> bool:
+        """Stop ringing for good; False when nothing rings."""
+        ...
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the assistant is made of; ``wiring.py`` chooses each."""
+
+    clock: Clock
+    bus: Bus
+    catalogue: Catalogue
+    ear: Ear
+    hearer: Hearer
+    offline: OfflineBrain
+    model: Brain | None
+    is_reasoning: bool
+    speaker: Speaker
+    narrator: Narrator
+    sound: Callable[[Earcon], None]
+    registry: Registry
+    refresh_tools: AsyncCallback
+    runner: Runner
+    memory: Memory
+    alarm: Alarm
+    health: Health
+    #: Awaited when a turn is over (muting waits for its own announcement).
+    after_turn: AsyncCallback
+    #: Awaited behind a spoken turn in which somebody was heard (who can be told now what rang in an empty room).
+    when_heard: AsyncCallback
+    windows: Windows = Windows()
+    longest_reply_sentences: int = 6
