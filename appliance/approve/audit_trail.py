@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
-from appliance.approve.request import arguments_digest, preview
+from appliance.approve.request import arguments_digest, preview_of, sha256_of
 from appliance.events import Outcome
+from appliance.ports import Json
 from appliance.store.audit_log import AuditEntry, AuditKind, AuditLog
+from appliance.store.grants import Grant
 from appliance.tools.redact import redacted
 from appliance.tools.tool import ApprovalRequest, Decision
 
@@ -45,6 +48,27 @@ class StoredAuditTrail:
         """Write what the desk decided after a person was asked, or could not be. Raises ``StoreError``."""
         await self._log.write(self._entry(AuditKind.DECISION, decision.request, decision))
 
+    async def permission(self, grant: Grant, verdict: str, uid: int) -> None:
+        """Write that a standing permission was given or taken back. Raises ``StoreError``."""
+        scope = "any arguments" if grant.arguments_json is None else "these arguments"
+        arguments = json.loads(grant.arguments_json or "{}")
+        until = f", until {grant.expires_at}" if grant.expires_at else ""
+        await self._log.write(
+            AuditEntry(
+                AuditKind.DECISION,
+                tool=grant.tool,
+                origin=grant.origin,
+                arguments_digest=sha256_of(grant.arguments_json or ""),
+                arguments_preview=self._preview(arguments),
+                verdict=verdict,
+                approver=f"owner:{uid}",
+                detail=f"grant:{grant.number} for {scope}{until}",
+            )
+        )
+
+    def _preview(self, arguments: Json) -> str:
+        return redacted(self._mask(preview_of(arguments)))[:_PREVIEW_LENGTH]
+
     def _entry(self, kind: AuditKind, request: ApprovalRequest, decision: Decision) -> AuditEntry:
         return AuditEntry(
             kind,
@@ -54,11 +78,12 @@ class StoredAuditTrail:
             origin=request.origin,
             risk=request.risk.value,
             arguments_digest=arguments_digest(request),
-            arguments_preview=redacted(self._mask(preview(request)))[:_PREVIEW_LENGTH],
+            arguments_preview=self._preview(json.loads(request.arguments_json)),
             chat=request.chat,
             turn_id=request.turn_id,
             channel=request.channel,
             verdict=decision.verdict.value,
             approver=decision.approver,
             detail="decision" if kind is AuditKind.DECISION else "",
+            took_seconds=round(decision.took_seconds, 3) if kind is AuditKind.DECISION else None,
         )

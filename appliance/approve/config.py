@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from appliance.config import setting
 from appliance.errors import ConfigError
@@ -22,16 +23,42 @@ class ApprovalConfig:
     always_ask: tuple[str, ...] = setting(
         (), 'plugins or tools that wait for the button whatever their risk ("plugin:backup", "plugin:backup/restore")'
     )
-    never_ask: tuple[str, ...] = setting((), "plugins or tools that never wait for it, named the same way")
+    never_ask: tuple[str, ...] = setting(
+        (), "plugins or tools that never wait for it, named the same way; dangerous commands wait all the same"
+    )
+    two_step: tuple[str, ...] = setting(
+        (), "plugins or tools whose calls cannot be undone, named the same way: they are asked about twice"
+    )
+    ask_over_ssh: bool = setting(
+        True, "without a button, let a typed request wait for: appliance approval approve (spoken ones never wait)"
+    )
+    owner_may_approve_in_trial: bool = setting(
+        False, "outside the service, let the user that the device runs as approve; its plugins run as that user too"
+    )
 
     def __post_init__(self) -> None:
         for risk in self.button_for:
             if risk not in list(Risk):
                 raise ConfigError(f"approval.button_for = {risk!r}: must be one of {', '.join(Risk)}")
-        for key in ("always_ask", "never_ask"):
+        for key in ("always_ask", "never_ask", "two_step"):
             for name in getattr(self, key):
                 if not name.startswith(("plugin:", "box/")):
                     raise ConfigError(
                         f"approval.{key} = {name!r}: must be plugin:NAME, plugin:NAME/TOOL or box/TOOL, "
                         "so that no other plugin's tool of that name is meant"
                     )
+
+
+@dataclass(frozen=True)
+class ButtonConfig:
+    """The button that approves, talks and stops; on a terminal without one, Enter is the button."""
+
+    pin: str = setting("", 'pin of the button as gpiozero names it ("GPIO17", "BOARD11"); "" for none')
+    pull: Literal["up", "down", "none"] = setting(
+        "up", "the board's own resistor at that pin; none for a real one outside, which radio noise does not reach"
+    )
+    pressed_is: Literal["low", "high"] = setting("low", "level of the pin while the button is pressed")
+    lamp_pin: str = setting("", 'pin of the lamp in the button, lit when high; "" for none')
+    hold_to_talk: bool = setting(
+        False, "hold the button while you talk; stopping everything is a double press then, instead of holding"
+    )

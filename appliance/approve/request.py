@@ -1,8 +1,7 @@
-"""The request: the record of what is asked for, and of what then runs."""
+"""The request out of reach of whoever made it, and its arguments as people may see them."""
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import json
 import re
@@ -29,30 +28,26 @@ def sealed(request: ApprovalRequest) -> ApprovalRequest:
     return replace(request, call=replace(request.call, arguments=recorded))
 
 
-def digest(request: ApprovalRequest) -> str:
-    """SHA-256 over every field: two requests with one digest are the same request."""
-    return _sha256(canonical_json(dataclasses.asdict(request)))
-
-
 def arguments_digest(request: ApprovalRequest) -> str:
     """SHA-256 of the arguments alone."""
-    return _sha256(request.arguments_json)
+    return sha256_of(request.arguments_json)
 
 
-def preview(request: ApprovalRequest) -> str:
-    """The arguments for people: what is named like a secret is hidden, control characters are gone."""
-    arguments = _without_secrets(json.loads(request.arguments_json))
-    text = storable(json.dumps(arguments, ensure_ascii=False))
+def preview_of(arguments: Json) -> str:
+    """The arguments for people: what is named like a secret is hidden, characters that they cannot see are gone."""
+    text = storable(json.dumps(without_named_secrets(arguments), ensure_ascii=False))
     return "".join(letter if letter.isprintable() else " " for letter in text)
 
 
-def _sha256(text: str) -> str:
+def sha256_of(text: str) -> str:
+    """Digest of a text, in hex."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _without_secrets(value: Json) -> Json:
+def without_named_secrets(value: Json) -> Json:
+    """``value`` without what stands under a name like password, token or pin."""
     if isinstance(value, Mapping):
-        return {key: _HIDDEN if _SECRET_NAME.search(key) else _without_secrets(value[key]) for key in value}
+        return {key: _HIDDEN if _SECRET_NAME.search(key) else without_named_secrets(value[key]) for key in value}
     if isinstance(value, list):
-        return [_without_secrets(entry) for entry in value]
+        return [without_named_secrets(entry) for entry in value]
     return value

@@ -1,23 +1,28 @@
 """The audit trail: append only, each line chained to the one before it.
 
-Tamper-evident, not tamper-proof: who owns the file can write a whole new chain. A changed line, a missing one and a
-cut end are found.
+Tamper-evident, not tamper-proof: who owns the files can write a whole new chain and the head beside it. A changed
+line, a missing one, a cut end and a database that was replaced are found.
 """
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
 import enum
 import hashlib
 import json
+import logging
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from appliance.clock import Clock
 from appliance.errors import StoreError
+from appliance.store.audit_head import AuditHead, AuditHeadFile
 from appliance.store.canonical_json import canonical_json
 from appliance.store.database import Connection, Database
+
+_LOG = logging.getLogger(__name__)
 
 #: Lines stay small whatever a stranger puts into a field.
 _LONGEST_FIELD = 300
@@ -29,11 +34,17 @@ class AuditKind(enum.StrEnum):
     INTENT = "intent"
     RESULT = "result"
     DECISION = "decision"
+    #: Something about the trail itself; ``detail`` is the sentence.
+    NOTE = "note"
 
 
 @dataclass(frozen=True)
 class AuditEntry:
-    """What a line says; every text must be free of secrets. ``intent`` is the number of a result's intent line."""
+    """What a line says; every text must be free of secrets.
+
+    ``intent`` is the number of a result's intent line. ``took_seconds`` is how long the person took (decision) or
+    the call ran (result; filled in from the intent).
+    """
 
     kind: AuditKind
     intent: int | None = None
@@ -52,6 +63,7 @@ class AuditEntry:
     outcome: str = ""
     detail: str = ""
     error: str = ""
+    took_seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -68,22 +80,53 @@ class AuditLine:
 
 
 class AuditLog:
-    """Writes and reads the trail. Every method raises ``StoreError``."""
+    """Writes and reads the trail. Every method raises ``StoreError``.
 
-    def __init__(self, database: Database, clock: Clock, boot: str) -> None:
+    ``head_file`` keeps count and head a second time, outside the database.
+    """
+
+    def __init__(self, database: Database, clock: Clock, boot: str, head_file: AuditHeadFile | None = None) -> None:
         self._database = database
         self._clock = clock
         self._boot = boot
+        self._head_file = head_file
+
+    async def begin(self) -> None:
+        """Take up the trail, once, before anything is written: says in the trail itself what is wrong with it.
+
+        Intents without a result are from a time before a restart: their end is written as unknown.
+        """
+        if not self._database.is_lasting:
+            return
+        for fault in await self._faults_outside():
+            _LOG.error("the audit trail: %s", fault)
+            # The head that shows the fault is replaced only when the note about it is on the disk.
+            await self.write(AuditEntry(AuditKind.NOTE, detail=fault))
+        head = await self._database.arun(_head)
+        if self._head_file is not None and head is not None:
+            await asyncio.to_thread(self._head_file.begin, head)
+        for sequence in await self.open_intents():
+            await self.write(
+                AuditEntry(AuditKind.RESULT, intent=sequence, outcome="unknown", detail="executed:unknown", error=_CUT)
+            )
 
     async def write(self, entry: AuditEntry) -> int:
         """Append a line; its number. Durable when this returns.
 
         Refused while the store is in memory only: a trail that does not last is none. A result takes over from
-        its intent which call it was.
+        its intent which call it was, and there is one for each.
         """
         if not self._database.is_lasting:
             raise StoreError("the audit trail cannot be written: the store is in memory only")
-        return await self._database.arun(lambda connection: self._append(connection, entry))
+        head = await self._database.arun(lambda connection: self._append(connection, entry))
+        if self._head_file is not None:
+            await asyncio.to_thread(self._head_file.advance, head)
+        return head.count
+
+    async def open_intents(self) -> list[int]:
+        """Numbers of the intents that have no result."""
+        query = "SELECT sequence FROM audit_open ORDER BY sequence"
+        return [row[0] for row in await self._database.arun(lambda c: c.execute(query).fetchall())]
 
     async def lines(self, limit: int = 100) -> list[AuditLine]:
         """The last ``limit`` lines, oldest first."""
@@ -96,14 +139,27 @@ class AuditLog:
 
     async def verify(self) -> list[str]:
         """What is wrong with the trail, a sentence each; empty when it is whole."""
-        return await self._database.arun(_faults)
+        # First what is outside: it may only lag behind.
+        return [*await self._faults_outside(), *await self._database.arun(_faults)]
 
-    def _append(self, connection: Connection, entry: AuditEntry) -> int:
+    async def _faults_outside(self) -> list[str]:
+        """Where the database does not agree with the head kept beside it."""
+        if self._head_file is None:
+            return []
+        try:
+            kept = await asyncio.to_thread(self._head_file.read)
+        except StoreError as error:
+            return [str(error)]
+        return await self._database.arun(lambda connection: _disagreement(connection, kept))
+
+    def _append(self, connection: Connection, entry: AuditEntry) -> AuditHead:
         if entry.kind is AuditKind.RESULT:
-            entry = _with_call_of_intent(connection, entry)
+            entry = self._with_call_of_intent(connection, entry)
         entry = _cut(_without_private_words(connection, entry))
-        count, previous = connection.execute("SELECT count, hash FROM audit_head").fetchone()
-        sequence = count + 1
+        head = _head(connection)
+        if head is None:
+            raise StoreError("the audit trail cannot go on: how long it is was removed from the store")
+        sequence = head.count + 1
         line = canonical_json(
             {
                 **dataclasses.asdict(entry),
@@ -111,13 +167,33 @@ class AuditLog:
                 "at": self._clock.now().isoformat(timespec="milliseconds"),
                 "at_seconds": round(self._clock.monotonic_seconds(), 3),
                 "boot": self._boot,
-                "previous_hash": previous,
+                "previous_hash": head.hash,
             }
         )
         digest = _digest(line)
         connection.execute("INSERT INTO audit (sequence, line, hash) VALUES (?, ?, ?)", (sequence, line, digest))
         connection.execute("UPDATE audit_head SET count = ?, hash = ?", (sequence, digest))
-        return int(sequence)
+        if entry.kind is AuditKind.INTENT:
+            connection.execute("INSERT INTO audit_open (sequence) VALUES (?)", (sequence,))
+        return AuditHead(sequence, digest)
+
+    def _with_call_of_intent(self, connection: Connection, entry: AuditEntry) -> AuditEntry:
+        row = connection.execute("SELECT line FROM audit WHERE sequence = ?", (entry.intent,)).fetchone()
+        intent = _parsed(row[0], "") if row else None
+        if intent is None or intent.entry.kind is not AuditKind.INTENT:
+            raise StoreError(f"audit line {entry.intent} is no intent: its result cannot be written")
+        closed = "DELETE FROM audit_open WHERE sequence = ? RETURNING sequence"
+        if not connection.execute(closed, (entry.intent,)).fetchall():
+            raise StoreError(f"audit line {entry.intent} has its result already")
+        taken = ("call_id", "request_id", "tool", "origin", "risk", "chat", "turn_id", "channel")
+        entry = dataclasses.replace(entry, **{name: getattr(intent.entry, name) for name in taken})
+        if intent.boot != self._boot or entry.outcome == "unknown":
+            return entry
+        return dataclasses.replace(entry, took_seconds=round(self._clock.monotonic_seconds() - intent.at_seconds, 3))
+
+
+#: The error of a call whose end nobody saw.
+_CUT = "the program ended before the end of this was written down"
 
 
 def this_boot() -> str:
@@ -126,15 +202,6 @@ def this_boot() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         return ""
-
-
-def _with_call_of_intent(connection: Connection, entry: AuditEntry) -> AuditEntry:
-    row = connection.execute("SELECT line FROM audit WHERE sequence = ?", (entry.intent,)).fetchone()
-    intent = _parsed(row[0], "").entry if row else None
-    if intent is None or intent.kind is not AuditKind.INTENT:
-        raise StoreError(f"audit line {entry.intent} is no intent: its result cannot be written")
-    taken = ("call_id", "request_id", "tool", "origin", "risk", "chat", "turn_id", "channel")
-    return dataclasses.replace(entry, **{name: getattr(intent, name) for name in taken})
 
 
 def _without_private_words(connection: Connection, entry: AuditEntry) -> AuditEntry:
@@ -181,9 +248,10 @@ def _faults(connection: Connection) -> list[str]:
             faults.append(f"line {sequence} does not follow from the line before it")
         if hashlib.sha256(line).hexdigest() != digest:
             faults.append(f"line {sequence} was changed")
+        if note := _note_in(line):
+            faults.append(f"line {sequence} notes: {note}")
         expected, previous = sequence + 1, digest
-    head = connection.execute("SELECT count, hash FROM audit_head").fetchone()
-    return faults + _faults_of_end(head, expected - 1, previous)
+    return faults + _faults_of_end(_head(connection), expected - 1, previous)
 
 
 def _follows(line: bytes, sequence: int, previous: str) -> bool:
@@ -194,14 +262,43 @@ def _follows(line: bytes, sequence: int, previous: str) -> bool:
         return False
 
 
-def _faults_of_end(head: Any, last: int, last_hash: str) -> list[str]:
+def _note_in(line: bytes) -> str:
+    """What a line says about the trail itself; "" for any other line."""
+    try:
+        fields = json.loads(line)
+        return str(fields["detail"]) if fields["kind"] == AuditKind.NOTE else ""
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _head(connection: Connection) -> AuditHead | None:
+    row = connection.execute("SELECT count, hash FROM audit_head").fetchone()
+    return None if row is None else AuditHead(*row)
+
+
+def _faults_of_end(head: AuditHead | None, last: int, last_hash: str) -> list[str]:
     if head is None:
         return ["the record of how long the trail is was removed"]
-    count, head_hash = head
-    if count > last:
-        return [f"the end was cut off: {count} lines were written, the last one here is {last}"]
-    if count < last:
-        return [f"{last} lines are here, but only {count} were written by this program"]
-    if head_hash != last_hash:
+    if head.count > last:
+        return [f"the end was cut off: {head.count} lines were written, the last one here is {last}"]
+    if head.count < last:
+        return [f"{last} lines are here, but only {head.count} were written by this program"]
+    if head.hash != last_hash:
         return ["the last line is not the one that was written"]
+    return []
+
+
+def _disagreement(connection: Connection, kept: AuditHead | None) -> list[str]:
+    """Where the trail is not the one that the head outside was kept for; the trail may be longer."""
+    count, *_ = connection.execute("SELECT coalesce(max(sequence), 0) FROM audit").fetchone()
+    if kept is None:
+        return ["the head of the trail, kept beside the database, was removed"] if count else []
+    if kept.count > count:
+        return [
+            f"the database was replaced or cut: {kept.count} lines were written (the last with hash {kept.hash}), "
+            f"and it holds {count}"
+        ]
+    row = connection.execute("SELECT hash FROM audit WHERE sequence = ?", (kept.count,)).fetchone()
+    if kept.count and (row is None or row[0] != kept.hash):
+        return [f"the database was replaced: its line {kept.count} is not the one that was written ({kept.hash})"]
     return []

@@ -110,6 +110,39 @@ CREATE TABLE audit_head (
     hash TEXT NOT NULL
 ) STRICT"""
 
+#: Intents that have no result yet; what is left here after a restart has an end that nobody knows.
+_AUDIT_OPEN = "CREATE TABLE audit_open (sequence INTEGER PRIMARY KEY) STRICT"
+
+#: Requests for a person's hand (issue 3). ``record`` is canonical JSON of everything that was asked about, and what
+#: runs is what it holds; ``digest`` is its SHA-256. The record is emptied when the request is over, and never
+#: written for a private chat: then only the digest is here.
+_APPROVALS = """
+CREATE TABLE approvals (
+    position INTEGER PRIMARY KEY AUTOINCREMENT,
+    id TEXT NOT NULL UNIQUE,
+    state TEXT NOT NULL,
+    digest TEXT NOT NULL,
+    record TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    boot TEXT NOT NULL,
+    created_at TEXT NOT NULL,
+    approver TEXT NOT NULL DEFAULT ''
+) STRICT"""
+
+#: Standing permissions that the owner gave over SSH; without ``arguments`` for any. A number is never used again:
+#: the audit trail names it.
+_GRANTS = """
+CREATE TABLE grants (
+    number INTEGER PRIMARY KEY AUTOINCREMENT,
+    origin TEXT NOT NULL,
+    tool TEXT NOT NULL,
+    plugin_digest TEXT NOT NULL,
+    arguments TEXT,
+    uid INTEGER NOT NULL,
+    created_at TEXT NOT NULL,
+    expires_at TEXT
+) STRICT"""
+
 #: Version n is reached from version n - 1 by the statements at index n - 1.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -133,5 +166,9 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "BEGIN SELECT RAISE(ABORT, 'audit lines are never deleted'); END",
         _AUDIT_HEAD,
         "INSERT INTO audit_head (one, count, hash) VALUES (1, 0, '')",
+        _AUDIT_OPEN,
+        _APPROVALS,
+        "CREATE INDEX approvals_by_state ON approvals (state)",
+        _GRANTS,
     ),
 )

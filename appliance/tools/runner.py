@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from appliance import events
@@ -25,6 +25,7 @@ from appliance.tools.tool import (
     CallObserver,
     Decision,
     Desk,
+    Risk,
     Tool,
     ToolCall,
     ToolResult,
@@ -81,18 +82,17 @@ class Runner:
             request = _request(call, tool, context)
         except (ValueError, RecursionError) as error:
             return nothing_ran.not_json(tool.name, error)
-        decision = await self._decide(request)
+        decision = await self._asked(self._desk.decide(request), request)
         if decision is None:
             return nothing_ran.not_asked(tool.name)
         if not decision.may_run:
-            self._safely(self._tell_person, decision)
-            return nothing_ran.not_allowed(decision)
+            return self._refused(decision)
         return await self._run_decided(decision, tool, context)
 
-    async def _decide(self, request: ApprovalRequest) -> Decision | None:
+    async def _asked(self, answering: Awaitable[Decision], request: ApprovalRequest) -> Decision | None:
         """The desk's answer; None when it broke its promise to give one, which is a no."""
         try:
-            decision = await self._desk.decide(request)
+            decision = await answering
         except Exception:
             _LOG.exception("the desk failed on %s", request.call.name)
             return None
@@ -103,22 +103,45 @@ class Runner:
 
     async def _run_decided(self, decision: Decision, tool: Tool, context: CallContext) -> ToolResult:
         """Run what the decision holds; whatever the model has said since does not count."""
-        running = _Running(decision.request, tool, context)
-        row: int | None = None
-        if tool.risk.is_action:
-            row = await self._intend(decision)
-            # The box's own tools change nothing but the box: a timer must work on a card that has gone read-only.
-            if row is None and tool.origin != OWN_ORIGIN:
-                return nothing_ran.not_recorded(tool.name)
+        intending = asyncio.ensure_future(self._intend(decision))
+        result = _INTERRUPTED
+        try:
+            row = await asyncio.shield(intending)
+            if row is None and _must_be_recorded(decision.request):
+                result = await self._refuse_unrecorded(decision)
+            else:
+                result = await self._run_after_last_look(decision, tool, context)
+        finally:
+            await self._conclude(decision, intending, result)
+        return result
+
+    async def _run_after_last_look(self, decision: Decision, tool: Tool, context: CallContext) -> ToolResult:
+        last_look = await self._asked(self._desk.begin(decision), decision.request)
+        if last_look is None:
+            return nothing_ran.not_asked(tool.name)
+        if not last_look.may_run:
+            return self._refused(last_look)
+        return await self._run(_Running(last_look.request, tool, context))
+
+    async def _run(self, running: _Running) -> ToolResult:
         result = _INTERRUPTED
         self._started(running)
         try:
             result = await self._invoke(running)
         finally:
             self._finished(running, result)
-            if row is not None:
-                await self._conclude(row, result)
         return result
+
+    def _refused(self, decision: Decision) -> ToolResult:
+        """Tell the person why nothing runs; the result tells the model."""
+        self._safely(self._tell_person, decision)
+        return nothing_ran.not_allowed(decision)
+
+    async def _refuse_unrecorded(self, decision: Decision) -> ToolResult:
+        refused = await self._asked(self._desk.unrecorded(decision), decision.request)
+        if refused is not None:
+            self._safely(self._tell_person, refused)
+        return nothing_ran.not_recorded(decision.request.call.name)
 
     async def _invoke(self, running: _Running) -> ToolResult:
         """Run inside the budget, which starts now and does not count the time a person takes."""
@@ -143,16 +166,27 @@ class Runner:
     # ------------------------------------------------------------------------------- record and observers
 
     async def _intend(self, decision: Decision) -> int | None:
+        """Number of the row; None when it could not be written, and when the call is no action: nothing is lost."""
+        if not decision.request.risk.is_action:
+            return None
         try:
             return await self._audit.intend(decision.request, decision)
         except Exception as error:
             self._audit_failed(error)
             return None
 
-    async def _conclude(self, row: int, result: ToolResult) -> None:
-        """Write the end of an action, also when the turn is being cancelled around us."""
+    async def _conclude(self, decision: Decision, intending: asyncio.Future[int | None], result: ToolResult) -> None:
+        """Tell the desk and the record how it ended, also when the turn is being cancelled around us."""
 
         async def write() -> None:
+            try:
+                await self._desk.ended(decision, result)
+            except Exception:
+                _LOG.exception("the desk failed on the end of %s", decision.request.call.name)
+            # A turn that is stopped while the intent is being written leaves no intent without an end.
+            row = await intending
+            if row is None:
+                return
             try:
                 await self._audit.conclude(row, result.outcome, redacted(result.error))
             except Exception as error:
@@ -210,6 +244,17 @@ class _Running:
         return arguments
 
 
+def _must_be_recorded(request: ApprovalRequest) -> bool:
+    """Whether a call may not happen without a trace.
+
+    The box's own tools change nothing but the box: a timer must work on a card that has gone read-only. Of a plugin's
+    calls only those pass that nobody called a change of anything.
+    """
+    if request.origin == OWN_ORIGIN or not request.risk.is_action:
+        return False
+    return request.risk is not Risk.WRITE or request.is_risk_declared
+
+
 def _request(call: ToolCall, tool: Tool, context: CallContext) -> ApprovalRequest:
     """Raises ``ValueError`` or ``RecursionError`` for arguments that are not JSON."""
     return ApprovalRequest(
@@ -221,6 +266,7 @@ def _request(call: ToolCall, tool: Tool, context: CallContext) -> ApprovalReques
         chat=context.chat,
         turn_id=context.turn_id,
         channel=context.channel,
+        is_risk_declared=tool.is_risk_declared,
     )
 
 

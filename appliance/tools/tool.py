@@ -56,13 +56,15 @@ class ToolImage:
 class ToolResult:
     """How a call ended. ``text`` is final: caps and failure notes are already in it.
 
-    ``error`` is for the log and the audit row (redacted), never for the model.
+    ``error`` is for the log and the audit row (redacted), never for the model. ``is_from_wan`` marks a text that came
+    from outside the house: what a stranger wrote there may be meant for the model.
     """
 
     text: str
     outcome: Outcome = Outcome.OK
     images: tuple[ToolImage, ...] = ()
     error: str = ""
+    is_from_wan: bool = False
 
 
 @dataclass(frozen=True)
@@ -108,6 +110,11 @@ class Tool(Protocol):
     @property
     def risk(self) -> Risk:
         """Declared by a tool module, derived for a plugin tool."""
+        ...
+
+    @property
+    def is_risk_declared(self) -> bool:
+        """Whether the author wrote the risk down; False when it was derived from the code."""
         ...
 
     @property
@@ -169,7 +176,10 @@ class CallObserver(Protocol):
 
 @dataclass(frozen=True)
 class ApprovalRequest:
-    """One call that asks for permission; ``arguments_json`` is canonical JSON and is what will run."""
+    """One call that asks for permission; ``arguments_json`` is canonical JSON and is what will run.
+
+    ``is_risk_declared`` is False when no author wrote the risk down.
+    """
 
     request_id: str
     call: ToolCall
@@ -179,6 +189,7 @@ class ApprovalRequest:
     chat: str
     turn_id: str
     channel: str
+    is_risk_declared: bool = True
 
 
 class Verdict(enum.StrEnum):
@@ -190,6 +201,8 @@ class Verdict(enum.StrEnum):
     UNANSWERED = "unanswered"
     UNREACHABLE = "unreachable"
     DISMISSED = "dismissed"
+    #: It was approved, and what it depends on was changed before it ran.
+    INVALIDATED = "invalidated"
 
 
 @dataclass(frozen=True)
@@ -197,7 +210,8 @@ class Decision:
     """The desk's answer. What runs is ``request``, not what the model says later.
 
     ``model_text`` tells the model why nothing ran, ``person_text`` tells the person; both "" when it may run.
-    ``approver`` is for the audit row: policy, owner:<uid>, button, or default.
+    ``approver`` is for the audit row: policy, button, voice, owner:<uid>, grant:<number>, or default.
+    ``took_seconds`` is how long a person was asked.
     """
 
     request: ApprovalRequest
@@ -205,6 +219,7 @@ class Decision:
     approver: str
     model_text: str = ""
     person_text: str = ""
+    took_seconds: float = 0.0
 
     @property
     def may_run(self) -> bool:
@@ -213,10 +228,25 @@ class Decision:
 
 
 class Desk(Protocol):
-    """The only door to "may this run?"; fails closed."""
+    """The only door to "may this run?"; fails closed. No method raises anything but cancellation."""
 
     async def decide(self, request: ApprovalRequest) -> Decision:
-        """Allow, or ask, or refuse; never raises."""
+        """Allow, or ask, or refuse."""
+        ...
+
+    async def begin(self, decision: Decision) -> Decision:
+        """The last look before the one run that a decision is good for: the same again, or a no.
+
+        What runs is the request of the decision that this returns.
+        """
+        ...
+
+    async def unrecorded(self, decision: Decision) -> Decision:
+        """The no for a call that was allowed, and cannot be written into the audit trail."""
+        ...
+
+    async def ended(self, decision: Decision, result: ToolResult) -> None:
+        """The call is over, also one that was stopped or never began; ``result`` is what the model gets."""
         ...
 
 

@@ -8,52 +8,28 @@ from typing import Any
 
 import pytest
 
-from appliance.adapters.fakes.audit_trail import FakeAuditTrail
 from appliance.adapters.fakes.desk import FakeAsker
+from appliance.approve.asking import HandAnswer
 from appliance.approve.config import ApprovalConfig
-from appliance.approve.desk import ApprovalDesk, Asker
-from appliance.approve.request import digest
+from appliance.approve.wording import Refusals
 from appliance.catalogue import Catalogue
-from appliance.clock import FakeClock, settle
+from appliance.clock import settle
 from appliance.errors import ConfigError, RefusedError
-from appliance.events import ApprovalDecided, ApprovalRequested, Event
-from appliance.home import shipped
-from appliance.store.canonical_json import canonical_json
-from appliance.tools.tool import ApprovalRequest, Risk, ToolCall, Verdict
+from appliance.events import ApprovalDecided, ApprovalRequested, Event, Outcome
+from appliance.store.approvals import ApprovalState
+from appliance.tools.tool import ApprovalRequest, Decision, Risk, ToolCall, ToolResult, Verdict
+from tests.approve.rig import caller, request
+from tests.approve.room import Room
 
 
-def request(
-    tool: str = "run_backup",
-    risk: Risk = Risk.EXEC,
-    arguments: dict[str, Any] | None = None,
-    *,
-    origin: str = "plugin:backup",
-) -> ApprovalRequest:
-    call = ToolCall("call-1", tool, arguments if arguments is not None else {"target": "/home"})
-    return ApprovalRequest(
-        "a1b2c3d4", call, origin, risk, canonical_json(dict(call.arguments)), "chat-1", "turn-1", "voice"
-    )
-
-
-class Room:
-    """A desk with everything around it."""
-
-    def __init__(self, config: ApprovalConfig | None = None, asker: Asker | None = None) -> None:
-        self.told: list[Event] = []
-        self.record = FakeAuditTrail()
-        self.catalogue = Catalogue.load(shipped("soul"), "en")
-        self.desk = ApprovalDesk(
-            config or ApprovalConfig(),
-            self.catalogue,
-            clock=FakeClock(),
-            record=self.record,
-            publish=self.told.append,
-            asker=asker,
-        )
-
-    @property
-    def decisions(self) -> list[str]:
-        return [event.decision for event in self.told if isinstance(event, ApprovalDecided)]
+async def opened(asker: FakeAsker) -> None:
+    """Wait until the question is open."""
+    for _ in range(2_000):
+        if asker.asked:
+            await settle()
+            return
+        await asyncio.sleep(0.001)
+    raise AssertionError("nothing is asked")
 
 
 # ---------------------------------------------------------------------------------------------------- policy
@@ -116,7 +92,7 @@ async def test_a_button_that_is_out_of_order_is_no_button() -> None:
     ],
 )
 async def test_the_owner_sets_what_needs_the_button(
-    settings: dict[str, tuple[str, ...]], origin: str, risk: Risk, may_run: bool
+    settings: dict[str, Any], origin: str, risk: Risk, may_run: bool
 ) -> None:
     room = Room(ApprovalConfig(**settings))
     assert (await room.desk.decide(request(risk=risk, origin=origin))).may_run is may_run
@@ -125,7 +101,7 @@ async def test_the_owner_sets_what_needs_the_button(
 @pytest.mark.parametrize(
     "settings", [{"button_for": ("exce",)}, {"never_ask": ("run_backup",)}, {"always_ask": ("backup/run_backup",)}]
 )
-def test_a_misspelt_setting_is_an_error_and_never_a_yes(settings: dict[str, tuple[str, ...]]) -> None:
+def test_a_misspelt_setting_is_an_error_and_never_a_yes(settings: dict[str, Any]) -> None:
     with pytest.raises(ConfigError, match=r"approval\.\w+ = '.*must be"):
         ApprovalConfig(**settings)
 
@@ -163,8 +139,8 @@ async def test_a_press_approves_exactly_the_call_that_was_asked_about() -> None:
     room = Room(asker=asker)
     asked_for = request()
     deciding = asyncio.create_task(room.desk.decide(asked_for))
-    await settle()
-    assert [entry.arguments_json for entry in asker.asked] == ['{"target":"/home"}']
+    await opened(asker)
+    assert [record.request.arguments_json for record in asker.asked] == ['{"target":"/home"}']
     asked_for.call.arguments["target"] = "/"  # type: ignore[index]
     asker.answer(Verdict.APPROVED)
     decision = await deciding
@@ -181,8 +157,9 @@ async def test_an_approval_that_cannot_be_written_down_is_none() -> None:
     decision = await room.desk.decide(request())
     assert not decision.may_run
     assert "could not ask" in decision.model_text
-    assert decision.person_text in room.catalogue.forms("approve.fault")
+    assert decision.person_text in room.catalogue.forms("approve.unrecorded")
     assert room.decisions == ["unreachable"]
+    assert await room.state() is ApprovalState.CANCELLED
 
 
 async def test_a_refusal_that_cannot_be_written_down_is_still_a_refusal() -> None:
@@ -205,24 +182,48 @@ async def test_an_asker_cannot_speak_for_the_policy() -> None:
     assert not (await Room(asker=asker).desk.decide(request())).may_run
 
 
+async def test_an_asker_that_never_asked_cannot_approve() -> None:
+    asker = FakeAsker()
+    asker.answer(Verdict.APPROVED)
+    room = Room(asker=asker)
+    asker.announce = None
+    assert not (await room.desk.decide(request())).may_run
+
+
 async def test_a_request_that_is_changed_while_it_is_asked_about_is_refused() -> None:
     asker = FakeAsker()
     deciding = asyncio.create_task(Room(asker=asker).desk.decide(request()))
-    await settle()
-    asker.asked[0].call.arguments["target"] = "/"  # type: ignore[index]
+    await opened(asker)
+    asker.asked[0].request.call.arguments["target"] = "/"  # type: ignore[index]
     asker.answer(Verdict.APPROVED)
     assert not (await deciding).may_run
 
 
 async def test_stop_while_asking_ends_the_question() -> None:
-    room = Room(asker=FakeAsker())
+    room = Room(asker=(asker := FakeAsker()))
     deciding = asyncio.create_task(room.desk.decide(request()))
-    await settle()
+    await opened(asker)
     deciding.cancel()
     with pytest.raises(asyncio.CancelledError):
         await deciding
     assert room.decisions == ["dismissed"]
-    assert room.record.decisions == []
+    assert [(decision.verdict, decision.approver) for decision in room.record.decisions] == [
+        (Verdict.DISMISSED, "stop")
+    ]
+    assert await room.state() is ApprovalState.CANCELLED
+
+
+async def test_a_no_that_stops_the_turn_is_a_no_and_not_taken_back() -> None:
+    asker = FakeAsker()
+    asker.last_words = HandAnswer(Verdict.DECLINED, "button")
+    room = Room(asker=asker)
+    deciding = asyncio.create_task(room.desk.decide(request()))
+    await opened(asker)
+    deciding.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await deciding
+    assert room.decisions == ["declined"]
+    assert await room.state() is ApprovalState.DENIED
 
 
 # ------------------------------------------------------------------------------------------------ fails closed
@@ -238,10 +239,9 @@ async def test_a_missing_sentence_and_a_broken_observer_do_not_open_the_door() -
     def broken(_event: Event) -> None:
         raise RuntimeError("the face fell off")
 
-    desk = ApprovalDesk(
-        ApprovalConfig(), Catalogue("xx", {}), clock=FakeClock(), record=FakeAuditTrail(), publish=broken
-    )
-    decision = await desk.decide(request())
+    room = Room()
+    room.desk._parts = replace(room.desk._parts, refusals=Refusals(Catalogue("xx", {})), publish=broken)
+    decision = await room.desk.decide(request())
     assert (decision.verdict, decision.person_text) == (Verdict.UNREACHABLE, "")
 
 
@@ -250,7 +250,7 @@ async def test_a_missing_sentence_and_a_broken_observer_do_not_open_the_door() -
 
 async def test_the_owner_allows_one_call_from_a_shell_of_their_own() -> None:
     room = Room()
-    with room.desk.owner_grant(request().call, uid=1000, service_uid=990):
+    with room.desk.owner_grant(request().call, caller(1000)):
         decision = await room.desk.decide(request())
         again = await room.desk.decide(request())
     assert (decision.verdict, decision.approver) == (Verdict.APPROVED, "owner:1000")
@@ -268,13 +268,13 @@ async def test_the_owner_allows_one_call_from_a_shell_of_their_own() -> None:
 )
 async def test_the_owners_grant_covers_no_other_call(other: ApprovalRequest) -> None:
     room = Room()
-    with room.desk.owner_grant(request().call, uid=0, service_uid=990):
+    with room.desk.owner_grant(request().call, caller(0)):
         assert not (await room.desk.decide(other)).may_run
 
 
 async def test_a_grant_that_was_not_used_is_gone() -> None:
     room = Room()
-    with room.desk.owner_grant(request().call, uid=0, service_uid=None):
+    with room.desk.owner_grant(request().call, caller(0)):
         pass
     assert not (await room.desk.decide(request())).may_run
 
@@ -283,26 +283,79 @@ async def test_the_user_that_plugins_run_as_cannot_grant_anything() -> None:
     room = Room()
     with (
         pytest.raises(RefusedError, match="cannot allow itself"),
-        room.desk.owner_grant(request().call, uid=990, service_uid=990),
+        room.desk.owner_grant(request().call, caller(990)),
     ):
         raise AssertionError("the grant was given")
     assert not (await room.desk.decide(request())).may_run
 
 
-# --------------------------------------------------------------------------------------------------- the record
+# --------------------------------------------------------------------------------------------- the one run
 
 
-def test_any_changed_field_changes_the_digest() -> None:
-    first = request()
-    others: list[ApprovalRequest] = [
-        replace(first, request_id="x"),
-        replace(first, origin="box"),
-        replace(first, risk=Risk.WRITE),
-        replace(first, chat="x"),
-        replace(first, turn_id="x"),
-        replace(first, channel="text"),
-        request("other"),
-        request(arguments={"target": "/"}),
-    ]
-    assert len({digest(entry) for entry in [first, *others]}) == len(others) + 1
-    assert digest(request()) == digest(first)
+async def approved(room: Room, asker: FakeAsker) -> Decision:
+    asker.answer(Verdict.APPROVED)
+    return await room.desk.decide(request())
+
+
+async def test_a_yes_is_good_for_one_run() -> None:
+    asker = FakeAsker()
+    room = Room(asker=asker)
+    decision = await approved(room, asker)
+    assert await room.state() is ApprovalState.APPROVED
+    assert await room.desk.begin(decision) == decision
+    assert await room.state() is ApprovalState.CONSUMED
+    assert not (await room.desk.begin(decision)).may_run
+    await room.desk.ended(decision, ToolResult("done"))
+    assert await room.state() is ApprovalState.DONE
+    assert not (await room.desk.begin(decision)).may_run
+
+
+async def test_a_run_that_failed_or_never_began_closes_its_request() -> None:
+    asker = FakeAsker()
+    room = Room(asker=asker)
+    decision = await approved(room, asker)
+    await room.desk.begin(decision)
+    await room.desk.ended(decision, ToolResult("no", Outcome.FAILED))
+    assert await room.state() is ApprovalState.FAILED
+    asker.answer(Verdict.APPROVED)
+    second = await room.desk.decide(replace(request(), request_id="second"))
+    await room.desk.ended(second, ToolResult("stopped", Outcome.INTERRUPTED))
+    assert await room.state("second") is ApprovalState.CANCELLED
+
+
+async def test_a_yes_that_the_desk_never_gave_runs_nothing() -> None:
+    room = Room()
+    forged = Decision(request(), Verdict.APPROVED, "button")
+    assert not (await room.desk.begin(forged)).may_run
+    assert not (await room.desk.begin(Decision(request(), Verdict.ALLOWED, "policy"))).may_run
+
+
+async def test_a_plugin_that_was_changed_after_the_press_does_not_run() -> None:
+    asker = FakeAsker()
+    room = Room(asker=asker)
+    decision = await approved(room, asker)
+    room.digest = "another"
+    last_look = await room.desk.begin(decision)
+    assert (last_look.verdict, last_look.may_run) == (Verdict.INVALIDATED, False)
+    assert "changed before it ran" in last_look.model_text
+    assert last_look.person_text in room.catalogue.forms("approve.invalidated")
+    assert await room.state() is ApprovalState.INVALIDATED
+    assert room.record.decisions[-1] == last_look
+    assert room.decisions == ["approved", "invalidated"]
+
+
+async def test_a_row_that_somebody_changed_in_the_store_runs_nothing() -> None:
+    asker = FakeAsker()
+    room = Room(asker=asker)
+    decision = await approved(room, asker)
+    change = "UPDATE approvals SET record = replace(record, '/home', '/')"
+    await room.database.arun(lambda connection: connection.execute(change))
+    assert not (await room.desk.begin(decision)).may_run
+
+
+async def test_what_could_not_be_recorded_is_taken_back_and_said() -> None:
+    asker = FakeAsker()
+    room = Room(asker=asker)
+    refused = await room.desk.unrecorded(await approved(room, asker))
+    assert refused.person_text in room.catalogue.forms("approve.unrecorded")
+    assert await room.state() is ApprovalState.CANCELLED

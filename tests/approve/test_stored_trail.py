@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -11,6 +12,7 @@ from appliance.clock import FakeClock
 from appliance.events import Outcome
 from appliance.store.audit_log import AuditLog
 from appliance.store.canonical_json import canonical_json
+from appliance.store.grants import Grant
 from appliance.store.recovery import memory_database
 from appliance.tools.tool import ApprovalRequest, AuditTrail, Decision, Risk, ToolCall, Verdict
 
@@ -75,6 +77,27 @@ async def test_a_refusal_is_one_line(log: AuditLog, trail: StoredAuditTrail) -> 
         "default",
         "decision",
     )
+
+
+async def test_a_decision_tells_how_long_the_person_took(log: AuditLog, trail: StoredAuditTrail) -> None:
+    await trail.decided(replace(decision({}), took_seconds=7.12345))
+    (line,) = await log.lines()
+    assert line.entry.took_seconds == 7.123
+
+
+async def test_a_permission_is_one_line_without_secrets(log: AuditLog, trail: StoredAuditTrail) -> None:
+    arguments = '{"note":"hunter2","password":"x"}'
+    grant = Grant(3, "plugin:backup", "run_backup", "digest", arguments, 1000, "", "2026-06-01T00:00:00+00:00")
+    await trail.permission(grant, "granted", 1000)
+    await trail.permission(replace(grant, arguments_json=None, expires_at=""), "revoked", 0)
+    first, second = [line.entry for line in await log.lines()]
+    assert (first.verdict, first.approver, first.detail) == (
+        "granted",
+        "owner:1000",
+        "grant:3 for these arguments, until 2026-06-01T00:00:00+00:00",
+    )
+    assert first.arguments_preview == '{"note": "[secret]", "password": "[hidden]"}'
+    assert (second.verdict, second.approver, second.detail) == ("revoked", "owner:0", "grant:3 for any arguments")
 
 
 async def test_no_secret_and_no_control_character_enters_the_trail(log: AuditLog, trail: StoredAuditTrail) -> None:

@@ -12,6 +12,7 @@ from appliance.contracts.kotoba.context import Confirmation, ToolContext
 from appliance.contracts.kotoba.imports import OFFERED, OfferedModules
 from appliance.contracts.kotoba.path_security import PathSecurityError, validate_within_dir
 from appliance.events import Outcome
+from appliance.tools.tool import Verdict
 from tests.contracts.gate import until
 from tests.contracts.rig import Rig
 
@@ -95,10 +96,10 @@ async def test_reading_a_text_gives_none_for_any_miss(tmp_path: Path) -> None:
 
 
 async def test_a_tool_asks_a_person_and_its_budget_stands_still_meanwhile(tmp_path: Path) -> None:
-    answer: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+    answer: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
     asked: list[Confirmation] = []
 
-    async def confirm(question: Confirmation) -> bool:
+    async def confirm(question: Confirmation) -> Verdict:
         asked.append(question)
         return await answer
 
@@ -109,7 +110,7 @@ async def test_a_tool_asks_a_person_and_its_budget_stands_still_meanwhile(tmp_pa
 
     await rig.clock.advance(120.0)
     assert not call.done()
-    answer.set_result(True)
+    answer.set_result(Verdict.APPROVED)
 
     assert (await call).text == "yes"
     question = asked[0]
@@ -121,7 +122,7 @@ async def test_a_tool_asks_a_person_and_its_budget_stands_still_meanwhile(tmp_pa
 
 
 async def test_a_fault_while_asking_means_no(tmp_path: Path) -> None:
-    async def confirm(question: Confirmation) -> bool:
+    async def confirm(question: Confirmation) -> Verdict:
         raise OSError("the button fell off")
 
     rig = Rig(tmp_path, confirm=confirm)

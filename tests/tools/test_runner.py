@@ -146,11 +146,12 @@ async def test_a_no_of_the_desk_is_told_to_the_model_and_to_the_person() -> None
     assert (bench.tool.calls, bench.audit.intents, bench.observer.told) == ([], [], [])
 
 
-@dataclass
-class BrokenDesk:
+class BrokenDesk(FakeDesk):
     """Breaks the promise to answer, or answers about something else."""
 
-    answer: Decision | None = None
+    def __init__(self, answer: Decision | None = None) -> None:
+        super().__init__()
+        self.answer = answer
 
     async def decide(self, request: ApprovalRequest) -> Decision:
         if self.answer is None:
@@ -280,6 +281,7 @@ async def test_an_action_that_cannot_be_recorded_does_not_happen(risk: Risk) -> 
     assert result.outcome is Outcome.REFUSED
     assert "audit trail" in result.text
     assert bench.tool.calls == []
+    assert [decision.person_text for decision in bench.told_person] == ["Not done: unreachable."]
     assert [type(event).__name__ for event in bench.events] == ["ErrorRaised"]
 
 

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from appliance.contracts.kotoba.path_security import PathSecurityError, validate_within_dir
-from appliance.tools.tool import CallContext
+from appliance.contracts.kotoba.witness import note_ending
+from appliance.tools.tool import CallContext, Verdict
 
 _LOG = logging.getLogger(__name__)
 
@@ -30,29 +31,42 @@ class Confirmation:
 
 
 #: Answers a ``Confirmation``, on our loop; the desk stands behind it.
-Confirm = Callable[[Confirmation], Awaitable[bool]]
+Confirm = Callable[[Confirmation], Awaitable[Verdict]]
 
 
-async def deny(_confirmation: Confirmation) -> bool:
+async def deny(_confirmation: Confirmation) -> Verdict:
     """The answer when nobody can be asked."""
-    return False
+    return Verdict.UNREACHABLE
 
 
 class Approval:
-    """``ctx.approval``: asks a person. Nobody to ask, or a fault on the way, means no."""
+    """``ctx.approval``: asks a person. Nobody to ask, or a fault on the way, means no.
 
-    def __init__(self, ask: Callable[[str, str, str | None, bool], Awaitable[bool]]) -> None:
+    A call that got no yes is one that did not run, whatever it returns.
+    """
+
+    def __init__(self, call_id: str, ask: Callable[[str, str, str | None, bool], Awaitable[Verdict]]) -> None:
+        self._call_id = call_id
         self._ask = ask
 
     async def confirm(
         self, action: str, risk_kind: str = "exec", family: str | None = None, force_ask: bool = False
     ) -> bool:
         """Whether the person agrees to ``action``, a text that is said and shown as it is."""
+        return await self.ask(action, risk_kind, family, force_ask) is Verdict.APPROVED
+
+    async def ask(
+        self, action: str, risk_kind: str = "exec", family: str | None = None, force_ask: bool = False
+    ) -> Verdict:
+        """How asking ended, as ``interaction.ask_approval`` tells it."""
         try:
-            return await self._ask(str(action), str(risk_kind), family, bool(force_ask)) is True
+            verdict = await self._ask(str(action), str(risk_kind), family, bool(force_ask))
         except Exception:
             _LOG.exception("asking for permission failed")
-            return False
+            verdict = Verdict.UNREACHABLE
+        if verdict is not Verdict.APPROVED:
+            note_ending(self._call_id, verdict.value)
+        return verdict
 
 
 @dataclass

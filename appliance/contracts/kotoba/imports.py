@@ -25,6 +25,13 @@ OFFERED: Mapping[str, Mapping[str, str]] = {
     },
     "kotoba.core": {},
     "kotoba.core.emotions": {"VALID_EMOTIONS": f"{_HERE}.attributes:VALID_EMOTIONS"},
+    "kotoba.core.interaction": {
+        name: f"{_HERE}.interaction:{name}"
+        for name in (
+            *("APPROVED", "DECLINED", "UNANSWERED", "UNREACHABLE", "DISMISSED"),
+            *("ask_approval", "note_no_run", "no_run_verdict", "no_run_result", "refusal_note", "el_agent_turn"),
+        )
+    },
     "kotoba.core.loop": {
         "note_tool_failure": f"{_HERE}.witness:note_tool_failure",
         "note_tool_refusal": f"{_HERE}.witness:note_tool_refusal",

@@ -19,7 +19,7 @@ from appliance.contracts.kotoba.context import Approval, Confirm, Confirmation, 
 from appliance.contracts.kotoba.witness import CallWitness
 from appliance.contracts.plugin_call import CURRENT_CALL, Raised
 from appliance.ports import Json
-from appliance.tools.tool import CallContext, Expressions, Risk, ToolResult, VoiceLines
+from appliance.tools.tool import CallContext, Expressions, Risk, ToolResult, Verdict, VoiceLines
 
 _LOG = logging.getLogger(__name__)
 #: The contract names this logger for a cancellation that nobody asked for.
@@ -81,6 +81,11 @@ class KotobaTool:
     def risk(self) -> Risk:
         """RISK."""
         return self._attributes.risk
+
+    @property
+    def is_risk_declared(self) -> bool:
+        """Always: a module without RISK declares that it only reads."""
+        return True
 
     @property
     def expressions(self) -> Expressions:
@@ -164,9 +169,9 @@ class KotobaTool:
             question = Confirmation(self.name, self._plugin, action, risk_kind, family, force_ask, context)
             return self._host.at_home(lambda: self._confirm(question))
 
-        return Approval(ask)
+        return Approval(context.call_id, ask)
 
-    async def _confirm(self, question: Confirmation) -> bool:
+    async def _confirm(self, question: Confirmation) -> Verdict:
         """Ask a person, on our loop; the call's budget stands still meanwhile."""
         question.call.waiting_for_person(True)
         try:

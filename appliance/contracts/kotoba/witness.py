@@ -19,6 +19,8 @@ class CallWitness:
     call_id: str
     is_refused: bool = False
     failure_reasons: list[str] = field(default_factory=list)
+    #: How a question to a person ended without a yes; "" when none did.
+    ending: str = ""
 
     def __enter__(self) -> CallWitness:
         self._token = _RUNNING.set(self)
@@ -44,11 +46,22 @@ _LOCK = threading.Lock()
 
 def note_tool_refusal(ctx: Any) -> None:
     """The tool read its arguments and declined: nothing happened. Bound to ``ctx.call_id``; nothing without one."""
-    call_id = getattr(ctx, "call_id", "")
-    with _LOCK:
-        witness = _OPEN.get(call_id) if isinstance(call_id, str) and call_id else None
+    witness = _open_call(getattr(ctx, "call_id", ""))
     if witness is not None:
         witness.is_refused = True
+
+
+def note_ending(call_id: str, verdict: str) -> None:
+    """The call asked a person, got no yes, and did nothing. A later yes to another question does not undo it."""
+    witness = _open_call(call_id)
+    if witness is not None:
+        witness.is_refused, witness.ending = True, str(verdict)
+
+
+def ending_of(call_id: str) -> str:
+    """How that call's question ended without a yes; "" when none did, and for a call that is over."""
+    witness = _open_call(call_id)
+    return witness.ending if witness is not None else ""
 
 
 def note_tool_failure(reason: str) -> None:
@@ -56,3 +69,8 @@ def note_tool_failure(reason: str) -> None:
     witness = _RUNNING.get(None)
     if witness is not None and len(witness.failure_reasons) < _MOST_REASONS:
         witness.failure_reasons.append(str(reason) or "no reason given")
+
+
+def _open_call(call_id: object) -> CallWitness | None:
+    with _LOCK:
+        return _OPEN.get(call_id) if isinstance(call_id, str) and call_id else None
