@@ -7,25 +7,28 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
+from appliance.approve.button_watch import ButtonWatch
 from appliance.assembly_ground import Adapters, AtWork, Ground
 from appliance.assembly_parts import (
     SoundParts,
     ToolParts,
     add_box_tools,
+    make_button,
     make_memory,
     make_model_brain,
     make_offline_brain,
+    make_pressing,
     make_sound,
     make_timers,
     make_tools,
     names_of,
 )
-from appliance.assistant import Assistant, Parts, Windows
+from appliance.assistant import Assistant
+from appliance.assistant_parts import Parts, Windows
 from appliance.audio import AudioChunk
 from appliance.box import Box, Facts
 from appliance.bus import Bus
@@ -50,6 +53,7 @@ from appliance.memory import Memory
 from appliance.records import Records
 from appliance.ringing import MissedRings, RingAlarm
 from appliance.service import Service
+from appliance.service_approval import ApprovalService
 from appliance.speak.config import SpeakConfig
 from appliance.speak.hum import Hum
 from appliance.speak.mixer import Mixer
@@ -80,12 +84,19 @@ async def _build(ground: Ground) -> Box:
     name, model_name = names_of(ground)
     health = Health(name, sound.card, model_name)
     controls = Controls(
-        mixer=sound.mixer, speaker=sound.speaker, ear=ear, clock=clock, publish=bus.publish, sound=sound.earcon
+        mixer=sound.mixer,
+        speaker=sound.speaker,
+        ear=ear,
+        clock=clock,
+        publish=bus.publish,
+        sound=sound.earcon,
+        button=adapters.button,
     )
+    alarm = RingAlarm(sound.mixer)
+    button = make_button(ground, alarm)
     hum = Hum.load(shipped("soul")) if config.of(SpeakConfig).hum else None
     narrator = Narrator(sound.speaker, clock, bus.publish, hum, is_listening=lambda: ear.is_listening)
-    tools = make_tools(ground, narrator, at_work)
-    alarm = RingAlarm(sound.mixer)
+    tools = make_tools(ground, narrator, at_work, sound.speaker, button)
     endpoint = adapters.endpoint
     assistant = at_work.assistant = Assistant(
         Parts(
@@ -115,6 +126,8 @@ async def _build(ground: Ground) -> Box:
     schedule, ringer = await make_timers(ground, assistant, ear, sound, alarm)
     at_work.missed = MissedRings(schedule, EntryWords(ground.catalogue, clock, ground.zone), assistant.notice)
     settings = BoxSettings(ground.records.documents)
+    if button is not None:
+        make_pressing(ground, assistant, controls, sound, settings).join(button)
     add_box_tools(ground, tools.registry, schedule, ringer, controls, memory, health, settings)
     report = await tools.contract.load()
     for tool in report.tools:
@@ -123,7 +136,9 @@ async def _build(ground: Ground) -> Box:
     kept = await settings.load()
     controls.set_volume(kept.volume_percent)
     controls.set_speed(kept.speed)
-    return _box(ground, assistant, ear, sound, schedule, ringer, controls, stage, tools, memory, report, kept.is_muted)
+    return _box(
+        ground, assistant, ear, sound, schedule, ringer, controls, stage, tools, memory, report, button, kept.is_muted
+    )
 
 
 async def _switch_on(ground: Ground, sound: SoundParts) -> Stage:
@@ -180,10 +195,10 @@ def _box(
     tools: ToolParts,
     memory: Memory,
     report: LoadReport,
+    button: ButtonWatch | None,
     was_muted: bool,
 ) -> Box:
     adapters, records = ground.adapters, ground.records
-    service_uid = os.geteuid() if ground.home.is_service else None
     redact = records.credentials.redact
     load_problems = tuple(redact(f"{p.plugin}/{p.file}: {p.sentence}") for p in report.problems)
     service = Service(
@@ -192,7 +207,8 @@ def _box(
         registry=tools.registry,
         runner=tools.runner,
         memory=memory,
-        grant=lambda call, uid: tools.desk.owner_grant(call, uid=uid, service_uid=service_uid),
+        grant=tools.office.desk.owner_grant,
+        screen=tools.screens.open,
         recording=partial(_recording_hearer, ground),
         after_call=controls.after_turn,
         load_problems=load_problems,
@@ -224,5 +240,11 @@ def _box(
         bus=ground.bus,
         stage=stage,
         registry=tools.registry,
-        handlers={**records.service.handlers, **service.handlers},
+        handlers={
+            **records.service.handlers,
+            **service.handlers,
+            **ApprovalService(tools.office, tools.registry).handlers,
+        },
+        asker=tools.office.asker,
+        button=button,
     )

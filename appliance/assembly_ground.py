@@ -14,7 +14,16 @@ from appliance.catalogue import Catalogue
 from appliance.clock import Clock
 from appliance.config import Config
 from appliance.home import Home
-from appliance.ports import FaceBackend, SoundCard, Synthesizer, Transcriber, VoiceActivityDetector, WakeWordDetector
+from appliance.ports import (
+    Button,
+    ButtonLamp,
+    FaceBackend,
+    SoundCard,
+    Synthesizer,
+    Transcriber,
+    VoiceActivityDetector,
+    WakeWordDetector,
+)
 from appliance.ports_think import ModelEndpoint, SentenceMatcher
 from appliance.records import Records
 from appliance.ringing import MissedRings
@@ -37,6 +46,8 @@ class Adapters:
     faces: Sequence[FaceBackend]
     #: A sound card whose microphone is that file.
     recording: Callable[[Path], SoundCard]
+    button: Button | None = None
+    lamp: ButtonLamp | None = None
     is_line_cached: bool = True
     #: What could not be had as it was wanted, in sentences.
     problems: tuple[str, ...] = ()

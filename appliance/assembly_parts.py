@@ -7,15 +7,20 @@ from dataclasses import asdict, dataclass
 from functools import partial
 
 from appliance.approve.audit_trail import StoredAuditTrail
-from appliance.approve.config import ApprovalConfig
-from appliance.approve.desk import ApprovalDesk
+from appliance.approve.button_rules import ButtonRules
+from appliance.approve.button_watch import ButtonWatch
+from appliance.approve.config import ApprovalConfig, ButtonConfig
+from appliance.approve.office import Around, Office, open_office
+from appliance.approve.screens import Screens
 from appliance.assembly_ground import AtWork, Ground
 from appliance.assistant import Assistant
 from appliance.config import BoxConfig
 from appliance.contracts.host import PluginHost
+from appliance.contracts.kotoba.asking import ask_at
 from appliance.contracts.kotoba.contract import KotobaContract
 from appliance.contracts.kotoba.discover import PluginRoot, Source
 from appliance.contracts.kotoba.module_tool import Surroundings
+from appliance.contracts.plugin_files import PluginFiles
 from appliance.contracts.quarantine import Quarantine
 from appliance.contracts.switch import PluginSwitch
 from appliance.controls import Controls, Health
@@ -34,6 +39,7 @@ from appliance.listen.earcons import Earcon, earcon
 from appliance.memory import Memory
 from appliance.ports import SoundCard
 from appliance.ports_think import ModelEndpoint, ModelRequest
+from appliance.pressing import Pressing
 from appliance.ringing import RingAlarm, RingRoom
 from appliance.speak.audio_tags import EMOTION_OF_TAG
 from appliance.speak.config import SpeakConfig
@@ -72,7 +78,8 @@ class ToolParts:
 
     registry: Registry
     runner: Runner
-    desk: ApprovalDesk
+    office: Office
+    screens: Screens
     contract: KotobaContract
 
 
@@ -108,6 +115,32 @@ def _play_earcon(mixer: Mixer, listen: ListenConfig, kind: Earcon) -> None:
         clip = mixer.open_clip(Lane.HUM)
         clip.write(earcon(kind, mixer.sample_rate_hz, listen.earcon_volume_percent))
         clip.end()
+
+
+def make_button(ground: Ground, alarm: RingAlarm) -> ButtonWatch | None:
+    adapters = ground.adapters
+    if adapters.button is None:
+        return None
+    rules = ButtonRules.of(hold_to_talk=ground.config.of(ButtonConfig).hold_to_talk)
+    return ButtonWatch(
+        adapters.button, ground.clock, lamp=adapters.lamp, rules=rules, is_ringing=lambda: alarm.is_ringing
+    )
+
+
+def make_pressing(
+    ground: Ground, assistant: Assistant, controls: Controls, sound: SoundParts, settings: BoxSettings
+) -> Pressing:
+    return Pressing(
+        assistant,
+        controls,
+        sound.speaker,
+        settings=settings,
+        catalogue=ground.catalogue,
+        clock=ground.clock,
+        publish=ground.bus.publish,
+        sound=sound.earcon,
+        hold_to_talk=ground.config.of(ButtonConfig).hold_to_talk,
+    )
 
 
 def make_memory(ground: Ground) -> Memory:
@@ -159,13 +192,31 @@ def make_model_brain(ground: Ground, endpoint: ModelEndpoint) -> ModelBrain:
     )
 
 
-def make_tools(ground: Ground, narrator: Narrator, at_work: AtWork) -> ToolParts:
+def make_tools(
+    ground: Ground, narrator: Narrator, at_work: AtWork, speaker: Speaker, button: ButtonWatch | None
+) -> ToolParts:
     records, clock, home = ground.records, ground.clock, ground.home
     trail = StoredAuditTrail(records.audit, records.credentials.redact)
-    approval = ground.config.of(ApprovalConfig)
-    desk = ApprovalDesk(approval, ground.catalogue, clock=clock, record=trail, publish=ground.bus.publish)
+    workdir = home.cache_folder / "workdir"
+    roots = (PluginRoot(home.plugins_folder, Source.OWNER), PluginRoot(shipped("plugins"), Source.SHIPPED))
+    screens = Screens()
+    around = Around(
+        home=home.folder,
+        workdir=workdir,
+        is_service=home.is_service,
+        boot=boot_id(),
+        clock=clock,
+        catalogue=ground.catalogue,
+        person=speaker,
+        plugin_digest=PluginFiles(roots).digest,
+        hand=button,
+        show=screens.show,
+        publish=ground.bus.publish,
+        tell_person=at_work.tell_person,
+    )
+    office = open_office(ground.config.of(ApprovalConfig), trail, records.approvals, records.grants, around)
     runner = Runner(
-        desk=desk,
+        desk=office.desk,
         audit=trail,
         clock=clock,
         observers=(narrator,),
@@ -177,13 +228,13 @@ def make_tools(ground: Ground, narrator: Narrator, at_work: AtWork) -> ToolParts
     contract = KotobaContract(
         host=host,
         clock=clock,
-        roots=(PluginRoot(home.plugins_folder, Source.OWNER), PluginRoot(shipped("plugins"), Source.SHIPPED)),
+        roots=roots,
         switch=PluginSwitch(home.switch_file),
-        surroundings=Surroundings(workdir=home.cache_folder / "workdir"),
+        surroundings=Surroundings(workdir=workdir, confirm=ask_at(office.desk)),
         soul_overrides=_soul_patterns(ground.soul),
         import_seconds=ground.config.of(ToolsConfig).import_seconds,
     )
-    return ToolParts(Registry([host.why_withheld]), runner, desk, contract)
+    return ToolParts(Registry([host.why_withheld]), runner, office, screens, contract)
 
 
 def _soul_patterns(soul: Soul) -> dict[str, dict[str, object]]:
@@ -235,6 +286,7 @@ def add_box_tools(
         health=health,
         settings=settings,
         snooze_seconds=ground.config.of(DeviceConfig).snooze_minutes * 60.0,
+        trail=ground.records.audit,
     )
     for tool in box_tools(parts):
         registry.add(tool)

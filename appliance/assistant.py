@@ -13,31 +13,23 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, replace
-from typing import Protocol
+from dataclasses import replace
 
 from appliance import events
-from appliance.bus import Bus
-from appliance.catalogue import Catalogue
-from appliance.clock import Clock, within
-from appliance.controls import Health
+from appliance.assistant_parts import Parts, TurnReport
+from appliance.clock import within
 from appliance.errors import BrainError, HearingError, TurnDroppedError
 from appliance.events import EndReason, Outcome
-from appliance.listen.ear import Ear
 from appliance.listen.earcons import Earcon
 from appliance.listen.hearer import Hearer
 from appliance.listen.opening import Opening, OpeningKind
-from appliance.memory import Memory
-from appliance.ports import Answer, AsyncCallback, Playback, Priority
-from appliance.speak.narrator import Narrator
+from appliance.ports import Answer, Playback, Priority
 from appliance.speak.reply import HeardReply, Reply
-from appliance.speak.speaker import Speaker
 from appliance.speak.speech_text import Sentence
 from appliance.speak.text_reply import TextReply
-from appliance.think.brain import Brain, BrainAnswer, Hands, Question
+from appliance.think.brain import BrainAnswer, Hands, Question
 from appliance.think.offline_brain import OfflineBrain
-from appliance.tools.registry import Registry, ToolSelection
-from appliance.tools.runner import Runner
+from appliance.tools.registry import ToolSelection
 from appliance.tools.tool import CallContext, ToolCall, ToolResult
 from appliance.turn import Turn, TurnState
 
@@ -54,68 +46,6 @@ def _ignore(_delta: str) -> None:
 _OPEN_EAR = (TurnState.LISTENING, TurnState.ASKING)
 #: No reply is this long (six spoken sentences take half a minute): beyond it the speaker is stuck.
 _LONGEST_SPEAKING_SECONDS = 240.0
-
-
-@dataclass(frozen=True)
-class Windows:
-    """How long the ear stays open, by what opened it, in seconds."""
-
-    addressed_seconds: float = 5.0
-    follow_up_seconds: float = 6.0
-
-
-@dataclass(frozen=True)
-class TurnReport:
-    """How a turn went."""
-
-    turn_id: str
-    reason: EndReason
-    heard: str = ""
-    reply: str = ""
-    said: str = ""
-    wants_answer: bool = False
-    problem: str = ""
-
-
-class Alarm(Protocol):
-    """Whatever may ring while no turn is on."""
-
-    def pause(self) -> None:
-        """Be silent for now: the person begins to speak. Ringing goes on after their turn."""
-        ...
-
-    def dismiss(self) -> bool:
-        """Stop ringing for good; False when nothing rings."""
-        ...
-
-
-@dataclass(frozen=True)
-class Parts:
-    """What the assistant is made of; ``wiring.py`` chooses each."""
-
-    clock: Clock
-    bus: Bus
-    catalogue: Catalogue
-    ear: Ear
-    hearer: Hearer
-    offline: OfflineBrain
-    model: Brain | None
-    is_reasoning: bool
-    speaker: Speaker
-    narrator: Narrator
-    sound: Callable[[Earcon], None]
-    registry: Registry
-    refresh_tools: AsyncCallback
-    runner: Runner
-    memory: Memory
-    alarm: Alarm
-    health: Health
-    #: Awaited when a turn is over (muting waits for its own announcement).
-    after_turn: AsyncCallback
-    #: Awaited behind a spoken turn in which somebody was heard (who can be told now what rang in an empty room).
-    when_heard: AsyncCallback
-    windows: Windows = Windows()
-    longest_reply_sentences: int = 6
 
 
 class Assistant:
@@ -152,13 +82,31 @@ class Assistant:
             opening = self._openings.get_nowait()
         return opening
 
-    def press(self) -> None:
-        """The talk button: ends the utterance while listening, stops whatever goes on, else opens the ear."""
+    def press(self, *, is_held: bool = False) -> None:
+        """The talk button: ends the utterance while listening, stops whatever goes on, else opens the ear.
+
+        One that is held to talk always gets an open ear, until ``let_go``.
+        """
         turn = self._turn_now
+        is_listening = turn is not None and turn.state in _OPEN_EAR and turn.origin != "alert"
+        if is_held and is_listening:
+            return
         if turn is not None and turn.state is TurnState.LISTENING and turn.origin != "alert":
             self._parts.ear.finish_utterance()
-        elif not self.stop():
+        elif not self.stop() or is_held:
             self._openings.put_nowait(Opening(OpeningKind.BUTTON, "button", self._parts.windows.addressed_seconds))
+
+    def let_go(self) -> None:
+        """The finger goes up that was held to talk: the utterance is over; an ear not yet open stays closed."""
+        while not self._openings.empty():
+            self._openings.get_nowait()
+        self._parts.ear.finish_utterance()
+
+    def silence(self) -> None:
+        """End what rings, and the ear that is open for an answer to it; a turn about something else goes on."""
+        self._parts.alarm.dismiss()
+        if self._turn_now is not None and self._turn_now.origin == "alert":
+            self._cut(EndReason.STOPPED)
 
     async def _watch_for_wake_words(self) -> None:
         """Half duplex: while the box speaks or works, only a wake word (or the button) takes the turn from it."""

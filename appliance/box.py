@@ -8,6 +8,8 @@ import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from appliance.approve.asker import PersonAsker
+from appliance.approve.button_watch import ButtonWatch
 from appliance.assistant import Assistant
 from appliance.bus import Bus
 from appliance.catalogue import Catalogue
@@ -68,10 +70,13 @@ class Box:
     stage: Stage
     registry: Registry
     handlers: Mapping[str, Handler]
+    asker: PersonAsker
+    button: ButtonWatch | None = None
     started_at: float = field(default_factory=time.time)
 
     async def live(self) -> None:
         """Be a device until cancelled: hear, take turns, ring. Never ends by itself."""
+        self.asker.is_shell_open = True
         self.ear.when_card_lost = self._microphone_lost
         self.ear.when_card_found = self._microphone_found
         if self.facts.was_muted:
@@ -83,6 +88,8 @@ class Box:
             tasks.create_task(self.ringer.run(), name="ringer")
             tasks.create_task(self.assistant.live(), name="assistant")
             tasks.create_task(self._warm_up(), name="warm up")
+            if self.button is not None:
+                tasks.create_task(self.button.run(), name="button")
             # Each of these runs for ever; the group ends when this method is cancelled.
             await asyncio.Event().wait()
 
@@ -112,6 +119,7 @@ class Box:
             "speaker": info.speaker or "none",
             "muted": self.controls.is_muted,
             "volume": f"{self.controls.volume_percent} %",
+            "button": self.button.health if self.button is not None else "none",
             "wake words": list(self.facts.wake_phrases),
             "model": self.facts.model or "none: the box answers by itself",
             "tools": len(self.registry.tools),

@@ -31,6 +31,7 @@ SECTIONS: Mapping[str, str] = {
     "speak": "appliance.speak.config:SpeakConfig",
     "face": "appliance.face.config:FaceConfig",
     "approval": "appliance.approve.config:ApprovalConfig",
+    "button": "appliance.approve.config:ButtonConfig",
     "tools": "appliance.tools.config:ToolsConfig",
     "device": "appliance.device.config:DeviceConfig",
 }

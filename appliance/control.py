@@ -21,10 +21,14 @@ class Peer:
 
 @dataclass(frozen=True)
 class Caller:
-    """Who calls, and ``emit``: sends an event (a JSON value) before the result; never blocks, never raises."""
+    """Who calls, and ``emit``: sends an event (a JSON value) before the result; never blocks, never raises.
+
+    ``is_local`` callers are the command itself, in its own process; nobody who came through the socket is one.
+    """
 
     peer: Peer
     emit: Callable[[Json], None]
+    is_local: bool = False
 
 
 #: Serves one method: parameters and caller in, the result (a JSON value) out. Cancelled when the caller goes away.

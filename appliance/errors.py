@@ -13,6 +13,7 @@
     │   ├── NoSpeakerError
     │   ├── SoundCardLostError
     │   └── BadAudioFileError
+    ├── ButtonError                   the button's or its lamp's pin cannot be used
     ├── WeightsError                  speech weights are missing or damaged
     ├── HearingError                  the transcriber failed
     ├── SynthesisError                the voice failed
@@ -87,6 +88,10 @@ class SoundCardLostError(AudioError):
 
 class BadAudioFileError(AudioError):
     """A file is not PCM WAV that we can read."""
+
+
+class ButtonError(ApplianceError):
+    """The button, or the lamp in it, cannot be used, or not any more."""
 
 
 class WeightsError(ApplianceError):

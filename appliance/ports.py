@@ -223,6 +223,10 @@ class Playback(Protocol):
         """The text that has really sounded until now."""
         ...
 
+    def withdraw(self) -> None:
+        """Do not begin with any further sentence; one that sounds is said to its end."""
+        ...
+
     async def finished(self) -> str:
         """Wait for the end; the text that was heard (shorter than what was asked when it was flushed)."""
         ...
@@ -300,19 +304,44 @@ class FaceBackend(Protocol):
 
 
 class Button(Protocol):
-    """The physical button; raw level changes, meaning is decided elsewhere."""
+    """The physical button: raw levels, bounce and all. What a press means is decided elsewhere."""
+
+    @property
+    def name(self) -> str:
+        """What a person would call it, for the introduction and ``status``."""
+        ...
 
     @property
     def is_present(self) -> bool:
-        """Whether a usable button is attached; without one nothing risky is ever approved."""
+        """Whether it is open and can be read; without that nothing risky is ever approved."""
         ...
 
     def listen(self, edge: Callable[[bool, float], None]) -> None:
-        """Call ``edge(is_pressed, at_seconds)`` on every change, from any thread."""
+        """Call ``edge(is_pressed, at_seconds)`` on every change while it is open, from any thread."""
+        ...
+
+    async def open(self) -> None:
+        """Take the pin; called again after it was lost. Raises ``ButtonError``, which says what to do."""
+        ...
+
+    def sample(self) -> bool:
+        """Whether it is pressed right now. Raises ``ButtonError`` when it cannot be read, or is not open."""
         ...
 
     def close(self) -> None:
-        """Give the pin back."""
+        """Give the pin back; safe to call twice."""
+        ...
+
+
+class ButtonLamp(Protocol):
+    """The lamp in the button. Only the approval code drives it."""
+
+    def show(self, is_on: bool) -> None:
+        """Light it, or not; takes the pin when needed. Raises ``ButtonError``."""
+        ...
+
+    def close(self) -> None:
+        """Give the pin back, dark; safe to call twice."""
         ...
 
 

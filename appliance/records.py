@@ -7,14 +7,18 @@ import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
+from appliance.approve.after_restart import settle
 from appliance.clock import Clock
 from appliance.home import Home
 from appliance.service_records import RecordService
+from appliance.store.approvals import StoredApprovals
+from appliance.store.audit_head import AuditHeadFile
 from appliance.store.audit_log import AuditLog, this_boot
 from appliance.store.chat_log import StoredChatLog
 from appliance.store.credentials import Credentials
 from appliance.store.database import Database, StoreNote
 from appliance.store.documents import StoredDocuments
+from appliance.store.grants import StoredGrants
 from appliance.store.recovery import open_database
 from appliance.store.turn_log import TurnLog
 
@@ -29,6 +33,8 @@ class Records:
     turns: TurnLog
     audit: AuditLog
     documents: StoredDocuments
+    approvals: StoredApprovals
+    grants: StoredGrants
 
     @property
     def notes(self) -> tuple[StoreNote, ...]:
@@ -47,13 +53,18 @@ async def open_records(home: Home, clock: Clock, credentials: Credentials) -> As
     """The records of a home; the caller holds its lock. Raises ``StoreError``."""
     database = await asyncio.to_thread(open_database, home.database_file, clock)
     try:
+        audit = AuditLog(database, clock, this_boot(), AuditHeadFile(home.folder / "audit.head"))
+        approvals = StoredApprovals(database, clock, this_boot())
+        await settle(approvals, audit)
         yield Records(
             database,
             credentials,
             StoredChatLog(database, clock),
             TurnLog(database, clock, credentials.redact),
-            AuditLog(database, clock, this_boot()),
+            audit,
             StoredDocuments(database),
+            approvals,
+            StoredGrants(database, clock),
         )
     finally:
         await asyncio.to_thread(database.close)

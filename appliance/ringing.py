@@ -34,6 +34,11 @@ class RingAlarm:
     mixer: Mixer
     ringer: Ringer | None = None
 
+    @property
+    def is_ringing(self) -> bool:
+        """Whether something rings, also between two bursts."""
+        return self.ringer is not None and bool(self.ringer.ringing)
+
     def pause(self) -> None:
         """Cut the burst that sounds; the next one waits for the person's turn."""
         self.mixer.flush(Lane.ALERT)

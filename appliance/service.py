@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 
-from appliance.assistant import Assistant, TurnReport
+from appliance.assistant import Assistant
+from appliance.assistant_parts import TurnReport
 from appliance.bus import Bus
 from appliance.control import Caller, Handler
 from appliance.errors import UsageError
@@ -31,8 +32,10 @@ RECORDING_SPEECH_SECONDS = 30.0
 
 #: Opens a recording as if it were the microphone.
 Recording = Callable[[Path], AbstractAsyncContextManager[Hearer]]
-#: Allows exactly one call to the owner with a user id: (call, uid) -> a block in which it may run.
-Grant = Callable[[ToolCall, int], AbstractContextManager[None]]
+#: Allows exactly one call to the owner who calls: (call, caller) -> a block in which it may run.
+Grant = Callable[[ToolCall, Caller], AbstractContextManager[None]]
+#: Opens a screen for what a typed turn has to ask: (where to write) -> a block in which it is read.
+Screen = Callable[[Callable[[str], None]], AbstractContextManager[None]]
 
 
 class Service:
@@ -47,6 +50,7 @@ class Service:
         runner: Runner,
         memory: Memory,
         grant: Grant,
+        screen: Screen,
         recording: Recording,
         after_call: AsyncCallback,
         load_problems: Sequence[str],
@@ -58,6 +62,7 @@ class Service:
         self._runner = runner
         self._memory = memory
         self._grant = grant
+        self._screen = screen
         self._recording = recording
         #: What a tool leaves for the end of its turn (muting); a call from a shell has no turn to end.
         self._after_call = after_call
@@ -160,7 +165,8 @@ class Service:
         with contextlib.ExitStack() as stack:
             if params.get("yes"):
                 named = ToolCall(call.call_id, tool.name, arguments)
-                stack.enter_context(self._grant(named, caller.peer.uid))
+                stack.enter_context(self._grant(named, caller))
+            stack.enter_context(self._screen(lambda text: caller.emit({"text": text})))
             result = await self._runner.run(call, context, selection)
         if not self._assistant.is_busy:
             await self._after_call()
@@ -173,10 +179,11 @@ class Service:
 
     @contextlib.contextmanager
     def _watching(self, caller: Caller) -> Iterator[None]:
-        """Send the caller every fact while the block runs."""
+        """Send the caller every fact, and what a typed turn has to ask, while the block runs."""
         unsubscribe = self._bus.subscribe(lambda event: caller.emit({"trace": event.to_trace()}))
         try:
-            yield
+            with self._screen(lambda text: caller.emit({"text": text})):
+                yield
         finally:
             unsubscribe()
 

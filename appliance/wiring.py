@@ -21,7 +21,7 @@ from appliance.config import BoxConfig, Config
 from appliance.control import Control, Handler
 from appliance.errors import WeightsError
 from appliance.home import Home, shipped
-from appliance.ports import FaceBackend, FaceState, SoundCard, WakeWordDetector
+from appliance.ports import Button, ButtonLamp, FaceBackend, FaceState, SoundCard, WakeWordDetector
 from appliance.ports_think import HttpDoor, ModelEndpoint
 from appliance.think.config import ThinkConfig
 
@@ -111,6 +111,7 @@ def _adapters(
 
     wake_words, problems = _wake_words(config, sound)
     hear, speak, language = config.of(HearConfig), config.of(SpeakConfig), config.of(BoxConfig).language
+    button, lamp = _button(config, home, clock, sound)
     return Adapters(
         card=partial(_card, config, clock, sound),
         synthesizer=PiperSynthesizer(models.locate(speak.voice, home.models_folder, speak.voice_path)),
@@ -126,6 +127,8 @@ def _adapters(
         endpoint=model_endpoint(config, records.credentials, clock, door),
         faces=faces,
         recording=partial(_recording, clock),
+        button=button,
+        lamp=lamp,
         is_line_cached=sound is Sound.DEVICE,
         problems=problems,
     )
@@ -153,6 +156,26 @@ def _recording(clock: Clock, file: Path) -> SoundCard:
 
     silent_seconds = RECORDING_SPEECH_SECONDS + 10.0
     return WavSoundCard(clock, file, has_sound=lambda: False, waits_for_ear=True, silence_behind_seconds=silent_seconds)
+
+
+def _button(config: Config, home: Home, clock: Clock, sound: Sound) -> tuple[Button | None, ButtonLamp | None]:
+    """The button and its lamp: on the pins of the board, else on this terminal."""
+    from appliance.approve.config import ButtonConfig
+
+    settings = config.of(ButtonConfig)
+    if sound is not Sound.DEVICE:
+        return None, None
+    if settings.pin:
+        from appliance.adapters.button_gpio import GpioButton, GpioLamp, GpioPins
+
+        pins = GpioPins(home.runtime_folder)
+        button = GpioButton(pins, settings.pin, clock, pull=settings.pull, pressed_is=settings.pressed_is)
+        return button, GpioLamp(pins, settings.lamp_pin) if settings.lamp_pin else None
+    if sys.stdin.isatty():
+        from appliance.adapters.button_terminal import TerminalButton
+
+        return TerminalButton(sys.stdin.fileno(), clock), None
+    return None, None
 
 
 def _card(config: Config, clock: Clock, sound: Sound, mixer: Mixer) -> SoundCard:

@@ -9,6 +9,9 @@ from typing import Any
 from appliance.cli.session import records_or_device
 from appliance.cli.shared import complain, print_json, print_table
 
+#: Details that say what the rest of the line says too.
+_PLAIN = ("decision", "executed", "executed:failed", "executed:interrupted")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
@@ -36,7 +39,14 @@ async def _audit(arguments: argparse.Namespace) -> int:
 
 def _row(line: dict[str, Any]) -> tuple[str, ...]:
     entry = line["entry"]
-    facts = (entry["verdict"] or entry["outcome"], entry["approver"], entry["arguments_preview"], entry["error"])
+    facts = (
+        entry["verdict"] or entry["outcome"],
+        entry["approver"],
+        f"{entry['took_seconds']:.1f} s" if entry["took_seconds"] else "",
+        entry["arguments_preview"],
+        entry["error"],
+        "" if entry["detail"] in _PLAIN else entry["detail"],
+    )
     return (str(line["sequence"]), line["at"][:19], entry["kind"], entry["tool"], " ".join(filter(None, facts)))
 
 

@@ -42,6 +42,7 @@ COMMANDS: dict[str, Command] = {
     "credential": Command("credential", "secrets: list names, set NAME, remove NAME"),
     "models": Command("models", "speech weights: list, verify, fetch"),
     "face": Command("face", "show a mood, draw the sheet of all, play a demo"),
+    "approval": Command("approval", "answer what the device asks; what it need not ask about"),
     "audit": Command("audit", "who did what with whose permission; verify the trail"),
     "config": Command("config", "every setting with its value and where it comes from"),
     "devices": Command("devices", "microphones and speakers by name"),

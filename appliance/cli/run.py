@@ -7,7 +7,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Callable, Coroutine
+from collections.abc import Coroutine
 from contextlib import AsyncExitStack, ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -96,7 +96,6 @@ async def _live(box: Box, home: Home, arguments: argparse.Namespace, trace: Text
         if trace is not None:
             stack.callback(box.bus.subscribe(TraceFile(trace)))
         await stack.enter_async_context(control_socket(home, box.all_handlers))
-        stack.callback(_on_enter(box.assistant.press))
         if sys.stdout.isatty() and not arguments.json:
             stack.callback(box.bus.subscribe(_show_talk))
         is_first = await box.greet()
@@ -114,16 +113,27 @@ def _introduce(box: Box, *, is_first: bool) -> None:
     words = ", ".join(facts.wake_phrases)
     print(f"microphone  {info.microphone or 'none yet: waiting for one'}")
     print(f"speaker     {info.speaker or 'none yet: waiting for one'}")
-    print(f"wake word   {words or 'none; press Enter to talk'}")
+    print(f"wake word   {words or 'none'}")
+    print(f"button      {box.button.name if box.button is not None else 'none: what is risky is refused'}")
     print(f"brain       {facts.model or 'its own; appliance model set URL gives it a model'}")
     for problem in filter(None, (info.problem, *facts.load_problems)):
         print(f"problem     {problem}")
     if is_first:
-        wake = f"{facts.wake_phrases[0].capitalize()}, " if facts.wake_phrases else "(Enter) "
+        wake = f"{facts.wake_phrases[0].capitalize()}, " if facts.wake_phrases else "(press) "
         print("Try:")
         for question in _TRY:
             print(f'  "{wake}{question}"')
-    print("Enter talks, stops, or ends what you say; Ctrl-C ends it all." if sys.stdin.isatty() else "listening")
+    print(_how_to_press(box) if box.button is not None and sys.stdin.isatty() else "listening")
+
+
+def _how_to_press(box: Box) -> str:
+    if box.button is None or box.button.name != "Enter":
+        return (
+            "Press the button to talk, to stop and to allow; hold it to refuse and to stop everything. Ctrl-C ends it."
+        )
+    return (
+        "Enter talks, stops, ends what you say, and allows; no and Enter refuses and stops everything. Ctrl-C ends it."
+    )
 
 
 def _show_talk(event: Event) -> None:
@@ -133,29 +143,6 @@ def _show_talk(event: Event) -> None:
             print(f"\r\x1b[Kyou: {text}")
         case events.ReplySentenceSpoken(text=text):
             print(f"\r\x1b[Kbox: {text}")
-
-
-def _nothing() -> None:
-    """There was nothing to undo."""
-
-
-def _on_enter(press: Callable[[], None]) -> Callable[[], None]:
-    """Push-to-talk on a terminal; the returned function ends that."""
-    if not sys.stdin.isatty():
-        return _nothing
-    loop = asyncio.get_running_loop()
-
-    def read() -> None:
-        if not sys.stdin.readline():
-            loop.remove_reader(sys.stdin)
-            return
-        press()
-
-    def stop() -> None:
-        loop.remove_reader(sys.stdin)
-
-    loop.add_reader(sys.stdin, read)
-    return stop
 
 
 # ----------------------------------------------------------------------------------------------- the demo

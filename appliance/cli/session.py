@@ -42,7 +42,7 @@ class LocalControl:
             except Exception as error:
                 failures.append(error)
 
-        result = await handler(params or {}, Caller(Peer(os.geteuid(), os.getegid(), os.getpid()), emit))
+        result = await handler(params or {}, Caller(Peer(os.geteuid(), os.getegid(), os.getpid()), emit, is_local=True))
         if failures:
             raise failures[0]
         return result

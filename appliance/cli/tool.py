@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import sys
 from typing import Any
 
 from appliance.cli.session import box_or_device
@@ -57,7 +58,8 @@ async def _run(arguments: argparse.Namespace, control: Control) -> int:
         raise UsageError(
             f"the arguments are not JSON ({error}); give one object, such as '{{\"sides\": 6}}'"
         ) from error
-    result = await control.call("tool.run", {"name": arguments.name, "arguments": given, "yes": arguments.yes})
+    params = {"name": arguments.name, "arguments": given, "yes": arguments.yes}
+    result = await control.call("tool.run", params, _show_question)
     if arguments.json:
         print_json(result)
     elif result["outcome"] == "ok":
@@ -90,3 +92,8 @@ def _why_failed(arguments: argparse.Namespace, result: dict[str, Any]) -> str:
 def _about(tool: dict[str, Any]) -> str:
     first_sentence = str(tool["description"]).split(". ")[0].rstrip(".")
     return f"{first_sentence} (not offered: {tool['why_not']})" if tool["why_not"] else first_sentence
+
+
+def _show_question(event: dict[str, Any]) -> None:
+    """What a person is asked while the call waits."""
+    print(event.get("text", ""), end="", file=sys.stderr, flush=True)

@@ -17,6 +17,7 @@ from appliance.device.settings import BoxSettings
 from appliance.device.time_tools import time_tools
 from appliance.device.timer_tools import timer_tools
 from appliance.device.volume_tools import volume_tools
+from appliance.device.why_tool import DeedTeller, Trail, why_tools
 
 
 @dataclass(frozen=True)
@@ -34,11 +35,13 @@ class BoxParts:
     health: BoxHealth
     settings: BoxSettings
     snooze_seconds: float
+    trail: Trail
 
 
 def box_tools(parts: BoxParts) -> list[BoxTool]:
     """Every tool of the box."""
     clock, zone, catalogue = parts.clock, parts.zone, parts.catalogue
+    deeds = DeedTeller(parts.trail, clock, zone, catalogue)
     return [
         *time_tools(clock=clock, zone=zone, catalogue=catalogue),
         *timer_tools(
@@ -51,7 +54,10 @@ def box_tools(parts: BoxParts) -> list[BoxTool]:
             snooze_seconds=parts.snooze_seconds,
         ),
         *volume_tools(controls=parts.controls, settings=parts.settings, catalogue=catalogue),
-        *conversation_tools(controls=parts.controls, memory=parts.memory, ringing=parts.ringing, catalogue=catalogue),
+        *conversation_tools(
+            controls=parts.controls, memory=parts.memory, ringing=parts.ringing, catalogue=catalogue, deeds=deeds
+        ),
+        *why_tools(deeds, catalogue),
         *about_tools(
             controls=parts.controls,
             health=parts.health,

@@ -47,6 +47,7 @@ class BoxTool:
     expressions: Expressions = field(default_factory=Expressions)
     voice_lines: VoiceLines = field(default_factory=VoiceLines)
     is_interactive: bool = False
+    is_risk_declared: bool = True
 
     def schema(self) -> Mapping[str, Json]:
         """Responses API function form."""

@@ -9,14 +9,20 @@ from appliance.device.box_tool import Arguments, BoxTool, flag_of
 from appliance.device.controls import BoxControls, Ringing, TurnMemory
 from appliance.device.entry import RingEnding
 from appliance.device.ringer import RingAnswer
+from appliance.device.why_tool import DeedTeller
 from appliance.tools.tool import CallContext, Risk
 
 
 def conversation_tools(
-    *, controls: BoxControls, memory: TurnMemory, ringing: Ringing, catalogue: Catalogue
+    *,
+    controls: BoxControls,
+    memory: TurnMemory,
+    ringing: Ringing,
+    catalogue: Catalogue,
+    deeds: DeedTeller,
 ) -> list[BoxTool]:
     """``box_stop`` and the rest; a model gets only what it cannot do by itself."""
-    talk = _Talk(controls, memory, ringing, catalogue)
+    talk = _Talk(controls, memory, ringing, catalogue, deeds)
     return [
         BoxTool(
             name="box_stop",
@@ -76,6 +82,7 @@ class _Talk:
     memory: TurnMemory
     ringing: Ringing
     catalogue: Catalogue
+    deeds: DeedTeller
 
     async def stop(self, arguments: Arguments, context: CallContext) -> str:
         """Silence first, then whatever else goes on."""
@@ -110,6 +117,8 @@ class _Talk:
         return self.catalogue.say("talk.heard", text=heard) if heard else self.catalogue.say("talk.nothing_heard")
 
     async def did(self, arguments: Arguments, context: CallContext) -> str:
-        """What tools did last."""
+        """What tools did in the last turn; when they did nothing there, the last deed in the audit trail."""
         did = self.memory.last_did
-        return self.catalogue.say("talk.did", list=" ".join(did)) if did else self.catalogue.say("talk.did_nothing")
+        if did:
+            return self.catalogue.say("talk.did", list=" ".join(did))
+        return await self.deeds.what(context.channel == "voice") or self.catalogue.say("talk.did_nothing")

@@ -17,7 +17,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from appliance.adapters.fakes.button import FakeButton
 from appliance.adapters.fakes.control import FakeControl
+from appliance.adapters.fakes.lamp import FakeLamp
 from appliance.adapters.fakes.model_endpoint import FakeModelEndpoint
 from appliance.adapters.fakes.sound_card import FakeSoundCard
 from appliance.adapters.fakes.synthesizer import FakeSynthesizer
@@ -39,10 +41,12 @@ from appliance.ports import FaceBackend
 from appliance.ports_think import SentenceMatcher
 from appliance.records import Records
 from appliance.speak.mixer import Mixer
+from appliance.store.approvals import StoredApprovals
 from appliance.store.audit_log import AuditLog
 from appliance.store.chat_log import StoredChatLog
 from appliance.store.credentials import Credentials
 from appliance.store.documents import StoredDocuments
+from appliance.store.grants import StoredGrants
 from appliance.store.shapes import TurnRecord
 from appliance.store.turn_log import TurnLog
 from tests.assistant.disk import FakeDisk
@@ -76,6 +80,7 @@ class Rig:
         card: FakeSoundCard | None = None,
         faces: Sequence[FaceBackend] = (),
         bus: Bus | None = None,
+        has_button: bool = False,
     ) -> None:
         self.home = Home(folder)
         self.model = model
@@ -87,6 +92,9 @@ class Rig:
         self.voice = FakeSynthesizer()
         self.ears = FakeTranscriber()
         self.wake_words = FakeWakeWords((WAKE_WORD,))
+        self.has_button = has_button
+        self.button = FakeButton(self.clock)
+        self.lamp = FakeLamp(self.clock)
         self.facts: list[Event] = []
         #: What the log would show a maintainer: faults of ours that a person was spared.
         self.tracebacks: list[str] = []
@@ -208,6 +216,13 @@ class Rig:
         for tool in tools:
             assert self.box.registry.add(tool)
 
+    async def presses(self, seconds: float = 0.15) -> None:
+        """A finger on the button."""
+        self.button.press()
+        await self.runs(seconds)
+        self.button.release()
+        await self.runs(0.06)
+
     # -------------------------------------------------------------------------------------------- time goes on
 
     async def runs(self, seconds: float) -> None:
@@ -327,6 +342,8 @@ class Rig:
             endpoint=self.model,
             faces=self._faces,
             recording=lambda _file: self.recording,
+            button=self.button if self.has_button else None,
+            lamp=self.lamp if self.has_button else None,
             is_line_cached=False,
         )
 
@@ -339,6 +356,8 @@ class Rig:
             TurnLog(self.disk, self.clock, secrets.redact),
             AuditLog(self.disk, self.clock, "boot-1"),
             StoredDocuments(self.disk),
+            StoredApprovals(self.disk, self.clock, "boot-1"),
+            StoredGrants(self.disk, self.clock),
         )
 
     def _watch_for_faults(self) -> None:

@@ -16,7 +16,8 @@ from appliance.adapters.fakes.tool import FakeTool
 from appliance.adapters.fakes.transcriber import FakeTranscriber
 from appliance.adapters.fakes.voice_activity import LoudnessVoiceActivity
 from appliance.adapters.fakes.wake_word import FakeWakeWords
-from appliance.assistant import Assistant, Parts
+from appliance.assistant import Assistant
+from appliance.assistant_parts import Parts
 from appliance.bus import Bus
 from appliance.catalogue import Catalogue
 from appliance.clock import settle

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import pytest
 
+from appliance.adapters.fakes.control import FakeControl
 from appliance.adapters.fakes.model_endpoint import FakeModelEndpoint, calls, says
 from appliance.adapters.fakes.tool import FakeTool
+from appliance.control import Peer
+from appliance.errors import RefusedError
 from appliance.events import EndReason, LineKind, Narrated, Outcome, ToolFinished, ToolStarted
 from appliance.ports import Answer, Json, Person
 from appliance.tools.tool import CallContext, Risk, ToolResult, VoiceLines
@@ -129,8 +133,14 @@ async def test_the_owner_may_run_it_from_a_shell(make_rig: MakeRig) -> None:
     rig = await make_rig(is_living=False)
     tool = slow_tool(rig, 0.0, risk=Risk.EXEC)
 
-    refused = await rig.control.call("tool.run", {"name": "search", "arguments": {"for": "x"}})
-    allowed = await rig.control.call("tool.run", {"name": "search", "arguments": {"for": "x"}, "yes": True})
+    root = FakeControl(rig.box.handlers, peer=Peer(os.getuid() + 1, 0, 1))
+    call = {"name": "search", "arguments": {"for": "x"}}
+
+    refused = await rig.control.call("tool.run", call)
+    # What runs as the device's own user may be a plugin.
+    with pytest.raises(RefusedError, match="cannot allow itself"):
+        await rig.control.call("tool.run", {**call, "yes": True})
+    allowed = await root.call("tool.run", {**call, "yes": True})
 
     assert (refused["outcome"], allowed["outcome"], allowed["text"]) == ("refused", "ok", "42")
     assert [arguments for arguments, _ in tool.calls] == [{"for": "x"}]

@@ -140,10 +140,11 @@ def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
 
 def test_the_first_start_says_who_is_there_and_how_to_begin(running: Running) -> None:
     lines = running.introduction.splitlines()
-    assert lines[:4] == [
+    assert lines[:5] == [
         "microphone  none yet: waiting for one",
         "speaker     none yet: waiting for one",
         "wake word   okay nabu",
+        "button      none: what is risky is refused",
         "brain       its own; appliance model set URL gives it a model",
     ]
     assert lines[-5:] == [

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from appliance.adapters.fakes.box import FakeControls, FakeHealth, FakeTurnMemory
+from appliance.adapters.fakes.box import FakeControls, FakeHealth, FakeTrail, FakeTurnMemory
 from appliance.adapters.fakes.documents import FakeDocuments
 from appliance.catalogue import Catalogue
 from appliance.clock import FakeClock
@@ -37,6 +37,7 @@ class House:
         self.controls = FakeControls(has_button=has_button)
         self.memory = FakeTurnMemory()
         self.health = FakeHealth()
+        self.trail = FakeTrail()
         self.start()
 
     def start(self, boot_id: str = "boot-1") -> None:
@@ -71,6 +72,7 @@ class House:
             health=self.health,
             settings=BoxSettings(self.documents),
             snooze_seconds=540.0,
+            trail=self.trail,
         )
         self.tools = {tool.name: tool for tool in box_tools(parts)}
 

@@ -28,6 +28,7 @@ class NamedTool:
 
     origin = "box"
     risk = Risk.READ
+    is_risk_declared = True
     toolset = "box"
     expressions = Expressions()
     voice_lines = VoiceLines()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from appliance.ports import AsyncCallback
+from appliance.store.audit_log import AuditLine
 
 
 class FakeControls:
@@ -67,6 +68,17 @@ class FakeTurnMemory:
         had_one = self.turns > 0
         self.turns = max(0, self.turns - 1)
         return had_one
+
+
+class FakeTrail:
+    """A ``Trail``; nothing was done unless a test says so."""
+
+    def __init__(self) -> None:
+        self.written: list[AuditLine] = []
+
+    async def lines(self, limit: int = 100) -> list[AuditLine]:
+        """The last of what a test wrote."""
+        return self.written[-limit:]
 
 
 class FakeHealth:

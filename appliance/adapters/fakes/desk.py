@@ -1,29 +1,48 @@
-"""A desk that answers as it is told, and somebody at the button who does."""
+"""A desk that answers as it is told, and somebody to ask who does."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
-from appliance.approve.desk import HandAnswer
-from appliance.tools.tool import ApprovalRequest, Decision, Verdict
+from appliance.approve.asking import HandAnswer
+from appliance.approve.record import RequestRecord
+from appliance.tools.tool import ApprovalRequest, Decision, ToolResult, Verdict
 
 
 class FakeDesk:
     """A Desk. ``verdicts`` maps tool names to answers, others are allowed; ``requests`` is what was asked for.
 
-    While ``open`` is cleared, deciding waits.
+    While ``open`` is cleared, deciding waits. ``changed_mind`` is the last look at calls of these names; ``told`` is
+    what the desk heard of them: begun, unrecorded, ended with an outcome.
     """
 
     def __init__(self, verdicts: dict[str, Verdict] | None = None) -> None:
         self.verdicts = verdicts or {}
         self.requests: list[ApprovalRequest] = []
+        self.changed_mind: dict[str, Verdict] = {}
+        self.told: list[str] = []
         self.open = asyncio.Event()
         self.open.set()
 
     async def decide(self, request: ApprovalRequest) -> Decision:
         self.requests.append(request)
         await self.open.wait()
-        verdict = self.verdicts.get(request.call.name, Verdict.ALLOWED)
+        return self._decision(request, self.verdicts.get(request.call.name, Verdict.ALLOWED))
+
+    async def begin(self, decision: Decision) -> Decision:
+        name = decision.request.call.name
+        self.told.append(f"begun {name}")
+        return self._decision(decision.request, self.changed_mind.get(name, decision.verdict))
+
+    async def unrecorded(self, decision: Decision) -> Decision:
+        self.told.append(f"unrecorded {decision.request.call.name}")
+        return self._decision(decision.request, Verdict.UNREACHABLE)
+
+    async def ended(self, decision: Decision, result: ToolResult) -> None:
+        self.told.append(f"ended {decision.request.call.name} {result.outcome}")
+
+    def _decision(self, request: ApprovalRequest, verdict: Verdict) -> Decision:
         if verdict in (Verdict.ALLOWED, Verdict.APPROVED):
             return Decision(request, verdict, "policy" if verdict is Verdict.ALLOWED else "button")
         texts = (f"{request.call.name} was not run: {verdict}", f"Not done: {verdict}.")
@@ -31,11 +50,16 @@ class FakeDesk:
 
 
 class FakeAsker:
-    """An Asker: ``answer`` ends the question that is open; ``asked`` is what was asked about."""
+    """An Asker: ``answer`` ends the question that is open; ``asked`` is what was asked about.
+
+    ``announce`` moves the request in a store, when there is one.
+    """
 
     def __init__(self, *, is_usable: bool = True) -> None:
         self.is_usable = is_usable
-        self.asked: list[ApprovalRequest] = []
+        self.asked: list[RequestRecord] = []
+        self.announce: Callable[[RequestRecord], Awaitable[bool]] | None = None
+        self.last_words = HandAnswer(Verdict.DISMISSED, "stop")
         self._answers: asyncio.Queue[HandAnswer | Exception] = asyncio.Queue()
 
     def answer(self, verdict: Verdict, approver: str = "button") -> None:
@@ -46,8 +70,16 @@ class FakeAsker:
         """Let the open question, or the next one, break."""
         self._answers.put_nowait(error)
 
-    async def ask(self, request: ApprovalRequest) -> HandAnswer:
-        self.asked.append(request)
+    def can_ask(self, channel: str) -> bool:
+        return self.is_usable
+
+    def last_word(self, record: RequestRecord) -> HandAnswer:
+        return self.last_words
+
+    async def ask(self, record: RequestRecord) -> HandAnswer:
+        self.asked.append(record)
+        if self.announce is not None:
+            await self.announce(record)
         answer = await self._answers.get()
         if isinstance(answer, Exception):
             raise answer

@@ -9,17 +9,22 @@ from appliance.ports import Answer, Priority
 
 
 class FakePlayback:
-    """Something said; ends when a test says ``finish``."""
+    """Something said; ends when a test says ``finish``, or sets ``named_so_far`` on its way there."""
 
     def __init__(self, text: str) -> None:
         self.text = text
         self.named_so_far = ""
+        self.is_withdrawn = False
         self._over = asyncio.Event()
 
     def finish(self, heard_text: str | None = None) -> None:
         """It is over; all of it was heard, or ``heard_text``."""
         self.named_so_far = self.text if heard_text is None else heard_text
         self._over.set()
+
+    def withdraw(self) -> None:
+        """Say no further sentence."""
+        self.is_withdrawn = True
 
     async def finished(self) -> str:
         await self._over.wait()

@@ -30,12 +30,14 @@ class FakeTool:
         voice_lines: VoiceLines | None = None,
         expressions: Expressions | None = None,
         is_interactive: bool = False,
+        is_risk_declared: bool = True,
         schema: Mapping[str, Json] | None = None,
     ) -> None:
         self.name = name
         self.origin = origin
         self.toolset = origin
         self.risk = risk
+        self.is_risk_declared = is_risk_declared
         self.voice_lines = voice_lines or VoiceLines()
         self.expressions = expressions or Expressions()
         self.is_interactive = is_interactive
