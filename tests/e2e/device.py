@@ -37,8 +37,11 @@ class Device:
         settings: Mapping[str, str] | None = None,
         *,
         is_first_start: bool = False,
+        has_keyboard: bool = False,
     ) -> None:
         self.home = Home(home)
+        #: Both ends of its terminal: what is typed at the first is its Enter key, which is a button.
+        self._keyboard = os.openpty() if has_keyboard else None
         self._is_first_start = is_first_start
         self._trace = home / "trace.jsonl"
         self._environment = {**server.environment, "APPLIANCE_HOME": str(home), **(settings or {})}
@@ -54,7 +57,7 @@ class Device:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "appliance.cli.main", "run", "--stay", "--trace", str(self._trace)],
                 env=self._environment,
-                stdin=subprocess.DEVNULL,
+                stdin=self._keyboard[1] if self._keyboard else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
                 text=True,
@@ -62,7 +65,7 @@ class Device:
         assert self._process.stdout is not None
         for line in self._process.stdout:
             self.introduction += line
-            if line.strip() == "listening":
+            if line.strip() == "listening" or line.startswith("Enter talks"):
                 return self
         raise AssertionError(f"the device did not start:\n{self.introduction}\n{self.complaints}")
 
@@ -74,9 +77,16 @@ class Device:
         finally:
             self._process.kill()
             self._process.stdout.close()
+            for end in self._keyboard or ():
+                os.close(end)
         if _error[0] is None:
             assert code == 0, f"it ended with {code}:\n{self.complaints}"
             assert "Traceback" not in self.complaints, self.complaints
+
+    def type_line(self, text: str = "") -> None:
+        """Type at its terminal and press Enter."""
+        assert self._keyboard is not None
+        os.write(self._keyboard[0], text.encode() + b"\n")
 
     def kill(self) -> None:
         """Pull the plug."""
