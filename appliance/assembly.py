@@ -40,7 +40,7 @@ from appliance.controls import Controls, Health
 from appliance.device.entry_words import EntryWords
 from appliance.device.ringer import Ringer
 from appliance.device.schedule import Schedule
-from appliance.device.settings import BoxSettings
+from appliance.device.settings import BoxSettings, Settings
 from appliance.device.zone import house_zone
 from appliance.face.animator import Animator
 from appliance.face.config import FaceConfig
@@ -125,7 +125,9 @@ async def _build(ground: Ground) -> Box:
     )
     schedule, ringer = await make_timers(ground, assistant, ear, sound, alarm)
     at_work.missed = MissedRings(schedule, EntryWords(ground.catalogue, clock, ground.zone), assistant.notice)
-    settings = BoxSettings(ground.records.documents)
+    speak = config.of(SpeakConfig)
+    usual = Settings(volume_percent=speak.volume_percent, speed=speak.speed)
+    settings = BoxSettings(ground.records.documents, usual)
     if button is not None:
         make_pressing(ground, assistant, controls, sound, settings).join(button)
     add_box_tools(ground, tools.registry, schedule, ringer, controls, memory, health, settings)

@@ -26,17 +26,18 @@ class Settings:
 
 
 class BoxSettings:
-    """The settings in the store; a value that makes no sense counts as not set."""
+    """The settings in the store; a value that makes no sense counts as not set, and ``usual`` says what then holds."""
 
-    def __init__(self, documents: Documents) -> None:
+    def __init__(self, documents: Documents, usual: Settings | None = None) -> None:
         self._documents = documents
+        self._usual = usual or Settings()
 
     async def load(self) -> Settings:
         """What was set. Raises ``StoreError``."""
         stored = await self._documents.all(COLLECTION)
         return Settings(
-            volume_percent=round(_within(stored, "volume_percent", DEFAULT_VOLUME_PERCENT, 0, 100)),
-            speed=_within(stored, "speed", 1.0, SLOWEST, FASTEST),
+            volume_percent=round(_within(stored, "volume_percent", self._usual.volume_percent, 0, 100)),
+            speed=_within(stored, "speed", self._usual.speed, SLOWEST, FASTEST),
             is_muted=stored.get("is_muted") is True,
         )
 

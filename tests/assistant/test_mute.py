@@ -119,3 +119,8 @@ async def test_a_card_that_cannot_be_closed_does_not_take_the_device_down(make_r
 
     assert rig.said[-1].startswith("It")
     assert rig.box.controls.is_muted
+
+
+async def test_the_owners_volume_and_pace_hold_until_somebody_asks_for_others(make_rig: MakeRig) -> None:
+    rig = await make_rig(settings={"speak.volume_percent": "35", "speak.speed": "1.5"})
+    assert (rig.box.controls.volume_percent, rig.box.controls.speed) == (35, 1.5)
