@@ -2,18 +2,18 @@
 
 Raw levels only: gpiozero's own bounce time swallows events, and its held and pressed events come in an order and on
 threads that are of no use for approving anything. It would also take the next best backend in silence, so the backend
-is made here and passed to it.
+is made here and passed to it; only who names one in GPIOZERO_PIN_FACTORY, as gpiozero wants it, gets that.
 """
 
 from __future__ import annotations
 
 import asyncio
 import logging
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Literal
 
+from appliance.adapters.gpio_factory import lgpio_factory, named_factory
 from appliance.clock import Clock
 from appliance.errors import ButtonError
 
@@ -28,14 +28,15 @@ _GPIOZERO_PULL = {"up": True, "down": False, "none": None}
 class GpioPins:
     """The pins of the board, opened when the first is needed. Closing gives back the devices, then the backend.
 
-    ``pin_factory`` is a gpiozero factory that stays its owner's; without one lgpio is used. lgpio leaves a named pipe
-    in ``work_folder``, which must be writable.
+    ``pin_factory`` is a gpiozero factory that stays its owner's; without one it is that of GPIOZERO_PIN_FACTORY, else
+    lgpio. lgpio leaves a named pipe in ``work_folder``, which must be writable.
     """
 
     def __init__(self, work_folder: Path, pin_factory: Any = None) -> None:
         self._work_folder = work_folder
         self._given_factory = pin_factory
         self._factory: Any = None
+        self._is_factory_ours = False
         self._devices: list[Any] = []
 
     def input(self, pin: str, pull: Pull) -> Any:
@@ -65,7 +66,7 @@ class GpioPins:
         for device in devices:
             _close(device)
         factory, self._factory = self._factory, None
-        if factory is not None and self._given_factory is None:
+        if factory is not None and self._is_factory_ours:
             _close(factory)
 
     def _device(self, pin: str, make: Callable[[], Any]) -> Any:
@@ -82,7 +83,12 @@ class GpioPins:
     def _open(self) -> Any:
         if self._factory is None:
             given = self._given_factory
-            self._factory = given if given is not None else _lgpio_factory(self._work_folder)
+            try:
+                given = named_factory() if given is None else given
+                self._factory = lgpio_factory(self._work_folder) if given is None else given
+            except OSError as error:
+                raise ButtonError(str(error)) from error
+            self._is_factory_ours = given is None
         return self._factory
 
 
@@ -155,25 +161,6 @@ class GpioLamp:
         if self._device is not None:
             _close(self._device)
             self._device = None
-
-
-def _lgpio_factory(work_folder: Path) -> Any:
-    # Read by lgpio when it is imported; its default is the current folder, which a service cannot write to.
-    os.environ.setdefault("LG_WD", str(work_folder))
-    try:
-        from gpiozero.pins.lgpio import LGPIOFactory
-    except ImportError as error:
-        raise ButtonError(
-            "a button on a pin needs the library lgpio, which is not installed; on a Raspberry Pi, ./run installs it"
-        ) from error
-    except Exception as error:
-        raise ButtonError(f"the library lgpio cannot be loaded: {error}") from error
-    try:
-        return LGPIOFactory()
-    except Exception as error:
-        raise ButtonError(
-            f"the pins of this board cannot be opened: {error}. It must be a Raspberry Pi, and this user in group gpio"
-        ) from error
 
 
 def _close(thing: Any) -> None:

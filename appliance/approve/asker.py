@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from appliance.approve.asking import Asking, Case, HandAnswer, Room, Speaking
+from appliance.approve.ears import Ears
 from appliance.approve.hand import Hand
 from appliance.approve.record import RequestRecord
 from appliance.approve.requests import Requests
@@ -18,7 +19,7 @@ from appliance.tools.tool import Verdict
 class PersonAsker:
     """``Asker``. Without a ``hand`` only a shell can answer, and only typed requests wait for that.
 
-    ``show`` writes a question where a typed turn is read.
+    ``show`` writes a question where a typed turn is read. ``window_seconds`` is how long a person has, by channel.
     """
 
     def __init__(
@@ -28,13 +29,26 @@ class PersonAsker:
         requests: Requests,
         clock: Clock,
         catalogue: Catalogue,
+        window_seconds: Mapping[str, float],
         hand: Hand | None = None,
         show: Callable[[str], None] = lambda _text: None,
         asks_over_ssh: bool = True,
     ) -> None:
         #: Whether a shell could reach us: for the device to set, while it answers on its control socket.
         self.is_shell_open = False
-        self._room = Room(person, requests, clock, catalogue, hand, show, lambda: self.is_shell_open)
+        #: Who hears a spoken no: for the device to set, when there is somebody who takes turns.
+        self.ears: Ears | None = None
+        self._room = Room(
+            person,
+            requests,
+            clock,
+            catalogue,
+            hand,
+            lambda: self.ears,
+            show,
+            lambda: self.is_shell_open,
+            window_seconds,
+        )
         self._asks_over_ssh = asks_over_ssh
         self._one_at_a_time = asyncio.Lock()
         self._cases: dict[str, Case] = {}

@@ -1,16 +1,21 @@
 """One question about one request, from its first word to its end.
 
-A no counts before a yes, and so does the end of the window. Silence is no answer, and is told as that.
+A no counts before a yes, and so does the end of the window. Silence is no answer, and is told as that. In a voice
+turn a no may be spoken; a spoken yes is answered, once, and counts for nothing.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 from appliance.approve.button_rules import RequestEnding
+from appliance.approve.ears import Ears, SpokenAnswer
 from appliance.approve.hand import Hand, HandEnding, HandPress
 from appliance.approve.question import is_named, spoken_question
 from appliance.approve.record import RequestRecord
@@ -20,8 +25,7 @@ from appliance.clock import Clock
 from appliance.ports import Playback, Priority
 from appliance.tools.tool import Verdict
 
-#: How long a person has, by channel. A tool that asks must have a longer budget (see the plugin contract).
-WINDOW_SECONDS: Mapping[str, float] = {"voice": 60.0, "text": 180.0}
+_LOG = logging.getLogger(__name__)
 
 #: How often the speaker is looked at while the question is said.
 _LOOK_SECONDS = 0.1
@@ -86,15 +90,17 @@ class Speaking(Protocol):
 
 @dataclass(frozen=True)
 class Room:
-    """What asking takes: a voice, a hand, a screen for what is typed."""
+    """What asking takes: a voice, a hand, ears, a screen for what is typed; ``window_seconds`` by channel."""
 
     person: Speaking
     requests: Requests
     clock: Clock
     catalogue: Catalogue
     hand: Hand | None
+    ears: Callable[[], Ears | None]
     show: Callable[[str], None]
     is_shell_open: Callable[[], bool]
+    window_seconds: Mapping[str, float]
 
 
 class Asking:
@@ -108,7 +114,11 @@ class Asking:
         #: Each question is a request of its own to the hand: a press answers one.
         self._hand_id = f"{case.record.request_id}/2" if is_again else case.record.request_id
         self._hand = room.hand if room.hand is not None and room.hand.is_usable else None
-        self._playback: Playback | None = None
+        self._ears = room.ears()
+        self._is_voice = case.record.request.channel == "voice"
+        #: What is on its way through the speaker; the question is always there, the word about the button perhaps.
+        self._playbacks: list[Playback] = []
+        self._has_told_of_button = False
         self._armed_at: float | None = None
         self._deadline = 0.0
         self._announcing: asyncio.Task[bool] | None = None
@@ -125,10 +135,11 @@ class Asking:
         answer = HandAnswer(Verdict.DISMISSED, "stop")
         self._case.is_asked = True
         try:
-            self._begin(tasks)
-            while (found := self._answer()) is None:
-                await asyncio.wait({task for task in tasks if not task.done()}, return_when=asyncio.FIRST_COMPLETED)
-            answer = found
+            with self._ears.asking(self._record.request.turn_id) if self._ears else contextlib.nullcontext():
+                self._begin(tasks)
+                while (found := self._answer()) is None:
+                    await asyncio.wait({task for task in tasks if not task.done()}, return_when=asyncio.FIRST_COMPLETED)
+                answer = found
         except asyncio.CancelledError:
             for _ in range(_ARRIVAL_ROUNDS):
                 await asyncio.sleep(0)
@@ -141,7 +152,8 @@ class Asking:
         return answer
 
     def _begin(self, tasks: set[asyncio.Task[Any]]) -> None:
-        window = WINDOW_SECONDS.get(self._record.request.channel, min(WINDOW_SECONDS.values()))
+        windows = self._room.window_seconds
+        window = windows.get(self._record.request.channel, min(windows.values()))
         self._deadline = self._now() + window
         tasks.add(asyncio.create_task(self._room.clock.sleep(window), name="window"))
         tasks.add(asyncio.create_task(self._case.news.wait(), name="answer from elsewhere"))
@@ -151,12 +163,14 @@ class Asking:
             tasks.add(self._pressing)
         self._announcing = asyncio.create_task(self._announce(), name="question")
         tasks.add(self._announcing)
+        if self._ears is not None and self._is_voice:
+            tasks.add(asyncio.create_task(self._listen(self._ears, self._announcing), name="spoken answer"))
 
     async def _end(self, tasks: set[asyncio.Task[Any]], answer: HandAnswer) -> None:
         if self._hand is not None:
             self._hand.end(self._hand_id, _LAMP.get(answer.verdict, RequestEnding.TAKEN_BACK))
-        if self._playback is not None:
-            self._playback.withdraw()
+        for playback in self._playbacks:
+            playback.withdraw()
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -194,9 +208,14 @@ class Asking:
 
     async def _announce(self) -> bool:
         """Say or show the question and arm the hand; False when it could not be said."""
-        has_button = self._hand is not None
-        question = spoken_question(self._room.catalogue, self._record, is_again=self._is_again, has_button=has_button)
-        if self._record.request.channel == "voice":
+        question = spoken_question(
+            self._room.catalogue,
+            self._record,
+            is_again=self._is_again,
+            has_button=self._hand is not None,
+            hears_no=self._is_voice and self._ears is not None and self._ears.can_hear,
+        )
+        if self._is_voice:
             if not await self._say(question):
                 return False
         else:
@@ -213,12 +232,13 @@ class Asking:
     async def _say(self, question: str) -> bool:
         """Until the tool's name was heard; whatever cuts us off once (an alarm), the question is said again."""
         for _ in range(_MOST_ATTEMPTS):
-            self._playback = self._room.person.say(question, Priority.APPROVAL)
-            finished = asyncio.ensure_future(self._playback.finished())
+            playback = self._room.person.say(question, Priority.APPROVAL)
+            self._playbacks.append(playback)
+            finished = asyncio.ensure_future(playback.finished())
             try:
-                while not finished.done() and not is_named(self._record.tool, self._playback.named_so_far):
+                while not finished.done() and not is_named(self._record.tool, playback.named_so_far):
                     await self._look(finished)
-                if is_named(self._record.tool, self._playback.named_so_far):
+                if is_named(self._record.tool, playback.named_so_far):
                     return True
             finally:
                 finished.cancel()
@@ -231,6 +251,31 @@ class Asking:
             await asyncio.wait(first, return_when=asyncio.FIRST_COMPLETED)
         finally:
             pause.cancel()
+
+    # --------------------------------------------------------------------------------------- spoken answers
+
+    async def _listen(self, ears: Ears, announcing: asyncio.Task[bool]) -> None:
+        """Hear what people say to it. Whatever breaks here, the button still answers."""
+        await asyncio.wait({announcing})
+        try:
+            await ears.listen(self._record.request.turn_id, partial(self._hear, ears))
+        except Exception:
+            _LOG.exception("nobody can be heard while %s is asked about", self._record.tool)
+
+    def _hear(self, ears: Ears, answer: SpokenAnswer) -> None:
+        if answer is SpokenAnswer.YES:
+            self._tell_of_button()
+            return
+        self._case.say_no("voice")
+        if answer is SpokenAnswer.STOP:
+            ears.stop()
+
+    def _tell_of_button(self) -> None:
+        """Once for each question: who goes on saying yes has heard it, and others may only be talking."""
+        if not self._has_told_of_button:
+            self._has_told_of_button = True
+            text = self._room.catalogue.say("ask.needs_button")
+            self._playbacks.append(self._room.person.say(text, Priority.APPROVAL))
 
     def _now(self) -> float:
         return self._room.clock.monotonic_seconds()

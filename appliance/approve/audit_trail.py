@@ -32,14 +32,14 @@ class StoredAuditTrail:
         """Write the row before the action runs; its sequence number. Raises ``StoreError``."""
         return await self._log.write(self._entry(AuditKind.INTENT, request, decision))
 
-    async def conclude(self, sequence: int, outcome: Outcome, error: str = "") -> None:
-        """Write how it ended. Raises ``StoreError``."""
+    async def conclude(self, sequence: int, outcome: Outcome, error: str = "", note: str = "") -> None:
+        """Write how it ended; ``note`` stands beside what was done. Raises ``StoreError``."""
         await self._log.write(
             AuditEntry(
                 AuditKind.RESULT,
                 intent=sequence,
                 outcome=outcome.value,
-                detail=_DETAILS.get(outcome, ""),
+                detail="; ".join(filter(None, (_DETAILS.get(outcome, ""), redacted(self._mask(note))))),
                 error=redacted(self._mask(error)),
             )
         )

@@ -3,16 +3,16 @@
 Pure: no threads, no waiting, nothing kept over a restart. The rules that keep a press from approving what it was not
 meant for:
 
-- Only a *fresh* press approves: the request was armed for a second, then the button was seen at rest, then the press
-  began. Whatever happens meanwhile (ringing, a fault) asks for all three again.
+- Only a *fresh* press approves: the request was armed for a second, then the button was seen still for long enough,
+  then the press began. Whatever happens meanwhile (ringing, a fault) asks for all three again.
+- An open request hears one press: out of rest, of a hand's length, and nothing behind it. Whatever else the contact
+  does closes the request, until it has been still for longer than before (``unrest.py``).
 - A press is bound to the request that it began with, acts when it is released and at rest, and acts once.
 - Behind every request the button is deaf to presses for a moment; holding it says no and stops everything at any time.
 - A button that behaves as no hand could is not believed at all.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from appliance.approve.button_rules import (
     Approve,
@@ -33,8 +33,10 @@ from appliance.approve.button_rules import (
     TalkEnded,
     Unclear,
 )
+from appliance.approve.button_state import PendingRequest, Press
 from appliance.approve.contact import Contact
 from appliance.approve.lamp import LampPattern, length_seconds
+from appliance.approve.unrest import Unrest
 
 Decisions = list[ButtonDecision]
 
@@ -46,40 +48,13 @@ _LIGHT_OF_ENDING = {
 }
 
 
-@dataclass
-class _Request:
-    """What is being asked."""
-
-    request_id: str
-    began_at: float
-    armed_at: float | None = None
-    #: When the button was seen at rest, fully armed; a press that began later approves.
-    open_since: float | None = None
-
-
-@dataclass
-class _Press:
-    """A press that is going on."""
-
-    began_at: float
-    released_at: float = 0.0
-    #: The request that it approves when it ends in time; "" for none.
-    approves: str = ""
-    is_confirmed: bool = False
-    is_held: bool = False
-    #: It has done what it can do.
-    is_spent: bool = False
-    is_talking: bool = False
-    #: How long it had been held when the countdown began.
-    counting_from_seconds: float | None = None
-
-
 class ButtonMachine:
     """One button. Every method takes the monotonic time and returns what was decided by it, in order."""
 
     def __init__(self, rules: ButtonRules | None = None) -> None:
         self._rules = rules or ButtonRules()
         self._contact = Contact(self._rules)
+        self._unrest = Unrest(self._rules)
         self._now = _BEGINNING_OF_TIME
         self._is_seen = False
         self._sampled_at: float | None = None
@@ -87,10 +62,10 @@ class ButtonMachine:
         self._quiet_since: float | None = None
         self._fault: FaultReason | None = None
         self._fault_at = 0.0
-        self._request: _Request | None = None
-        self._press: _Press | None = None
+        self._request: PendingRequest | None = None
+        self._press: Press | None = None
         #: A press that approves as soon as the contact has come to rest behind it.
-        self._approval: _Press | None = None
+        self._approval: Press | None = None
         self._is_ringing = False
         self._rang_at = _BEGINNING_OF_TIME
         #: A press that began until then means nothing, unless it is held.
@@ -147,7 +122,7 @@ class ButtonMachine:
         decided = self._advance(at)
         if self._request is not None:
             raise ValueError(f"request {self._request.request_id} is still pending")
-        self._request = _Request(request_id, at)
+        self._request = PendingRequest(request_id, at)
         self._ignore_presses_until(at)
         return decided
 
@@ -194,7 +169,8 @@ class ButtonMachine:
     @property
     def is_open(self) -> bool:
         """Whether a press that begins now approves the pending request."""
-        return self._request is not None and self._request.open_since is not None
+        request = self._request
+        return request is not None and request.open_since is not None and not request.is_touched
 
     @property
     def is_watchful(self) -> bool:
@@ -217,7 +193,8 @@ class ButtonMachine:
         elif self._request is None or at < self._dark_until:
             pattern = LampPattern.OFF
         elif self._request.open_since is not None:
-            pattern, since = LampPattern.ARMED, self._request.open_since
+            pattern = LampPattern.TOUCHED if self._request.is_touched else LampPattern.ARMED
+            since = self._request.open_since
         else:
             pattern, since = LampPattern.ASKING, max(self._request.began_at, self._dark_until)
         return pattern, at - since
@@ -234,28 +211,34 @@ class ButtonMachine:
             decided += self._press_goes_on(self._press, self._contact.pressed_seconds(now))
         if self._approval is not None:
             decided += self._approve(self._approval)
-        if self._fault is None and self._contact.is_floating(now):
-            decided += self._break(FaultReason.FLOATING, now)
         return decided
 
     def _see(self, level: bool, at: float) -> Decisions:
         is_first, self._is_seen = not self._is_seen, True
-        if self._contact.see(level, at) or level:
+        stirs = self._contact.stirs
+        has_changed = self._contact.see(level, at)
+        if has_changed or level:
             self._quiet_since = None
         if is_first and level:
             # Held at power-on, or a wire across the contact: the release to come is no press.
             return self._break(FaultReason.STUCK, at)
-        return []
+        if not has_changed:
+            return []
+        self._unrest.note(at)
+        decided = self._touch_request() if self._contact.stirs != stirs else []
+        if self._unrest.is_floating(at, self._request.began_at if self._request is not None else None):
+            decided += self._break(FaultReason.FLOATING, self._now)
+        return decided
 
     # ---------------------------------------------------------------------------------------------- a press
 
     def _press_begins(self) -> Decisions:
         if self._fault is not None:
             return []
-        self._press = _Press(self._contact.began, approves=self.pending)
+        self._press = Press(self._contact.began, approves=self.pending)
         return []
 
-    def _press_goes_on(self, press: _Press, seconds: float) -> Decisions:
+    def _press_goes_on(self, press: Press, seconds: float) -> Decisions:
         """What a press does while it lasts."""
         rules = self._rules
         # An edge that came late may have made it older than it looked.
@@ -271,7 +254,7 @@ class ButtonMachine:
             decided += self._break(FaultReason.STUCK, self._now)
         return decided
 
-    def _confirm(self, press: _Press) -> Decisions:
+    def _confirm(self, press: Press) -> Decisions:
         """It is no noise: the finger is down."""
         press.is_confirmed = True
         if self._is_ringing:
@@ -284,7 +267,7 @@ class ButtonMachine:
             return [Talk()]
         return []
 
-    def _hold(self, press: _Press) -> Decisions:
+    def _hold(self, press: Press) -> Decisions:
         press.is_held = True
         if press.is_talking:
             return []
@@ -295,7 +278,7 @@ class ButtonMachine:
         self._end(LampPattern.DENIED, self._now)
         return [denied, StopAll()]
 
-    def _shutdown(self, press: _Press, seconds: float) -> Decisions:
+    def _shutdown(self, press: Press, seconds: float) -> Decisions:
         rules = self._rules
         if press.counting_from_seconds is None:
             if seconds < rules.shutdown_hold_seconds or self._request is not None:
@@ -318,13 +301,13 @@ class ButtonMachine:
             return decided
         return decided + (self._plain_press(press) if self._request is None else self._answer(self._request, press))
 
-    def _let_go(self, press: _Press) -> Decisions:
+    def _let_go(self, press: Press) -> Decisions:
         """What ends with the finger's way up, whatever the press was."""
         if press.is_talking:
             return [TalkEnded()]
         return [] if press.counting_from_seconds is None else [ShutdownCancelled()]
 
-    def _answer(self, request: _Request, press: _Press) -> Decisions:
+    def _answer(self, request: PendingRequest, press: Press) -> Decisions:
         """A press while a request is pending."""
         if not self._contact.is_like_a_hand:
             return self._noise(request)
@@ -332,31 +315,34 @@ class ButtonMachine:
             return self._unclear(request)
         if self._may_approve(press):
             self._approval = press
-        return []
+            return []
+        return self._unclear(request) if request.was_open else []
 
-    def _approve(self, press: _Press) -> Decisions:
+    def _approve(self, press: Press) -> Decisions:
         """Not before the contact is at rest: what goes on stirring was noise."""
         request = self._request
         if request is None or not self._may_approve(press):
             self._approval = None
             return []
-        if self._contact.is_at_rest(self._now):
-            self._end(LampPattern.ACCEPTED, self._now)
-            return [Approve(request.request_id, press.began_at, press.released_at)]
-        if self._press is None and self._now - press.released_at <= 2.0 * self._rules.at_rest_seconds:
+        bounced_until = press.released_at + self._rules.at_rest_seconds
+        if self._contact.level_since > bounced_until or not self._contact.is_like_a_hand:
+            return self._noise(request)
+        if self._contact.still_seconds(self._now) < self._rules.rest_seconds:
             return []
-        return self._noise(request)
+        self._end(LampPattern.ACCEPTED, self._now)
+        return [Approve(request.request_id, press.began_at, press.released_at)]
 
-    def _noise(self, request: _Request) -> Decisions:
-        """No hand does that: it may be a wire that comes loose, so the next press has to wait for the arming again."""
-        self._disarm(self._now + self._rules.arming_seconds)
+    def _noise(self, request: PendingRequest) -> Decisions:
+        """No hand does that, or it pressed twice."""
+        self._disarm(self._now)
         return self._unclear(request)
 
-    def _unclear(self, request: _Request) -> Decisions:
+    def _unclear(self, request: PendingRequest) -> Decisions:
+        """Neither yes nor no."""
         self._light = (LampPattern.UNCLEAR, self._now)
         return [Unclear(request.request_id)]
 
-    def _may_approve(self, press: _Press) -> bool:
+    def _may_approve(self, press: Press) -> bool:
         request = self._request
         return (
             request is not None
@@ -365,7 +351,7 @@ class ButtonMachine:
             and press.began_at > request.open_since
         )
 
-    def _plain_press(self, press: _Press) -> Decisions:
+    def _plain_press(self, press: Press) -> Decisions:
         """Nothing is asked and nothing rings. The first press acts at once: waiting for a second would be felt."""
         before, self._last_press_ended_at = self._last_press_ended_at, None
         is_short = self._is_short(press)
@@ -375,12 +361,12 @@ class ButtonMachine:
             self._last_press_ended_at = press.released_at
         return [] if self._rules.hold_to_talk else [Talk()]
 
-    def _is_short(self, press: _Press) -> bool:
+    def _is_short(self, press: Press) -> bool:
         return press.released_at - press.began_at <= self._rules.longest_press_seconds
 
     # ------------------------------------------------------------------------------------------- the guards
 
-    def _is_deaf(self, press: _Press) -> bool:
+    def _is_deaf(self, press: Press) -> bool:
         return press.began_at <= self._deaf_until
 
     def _ignore_presses_until(self, at: float) -> None:
@@ -390,17 +376,33 @@ class ButtonMachine:
         self._rearmed_at = max(self._rearmed_at, until)
         self._approval = None
         if self._request is not None:
-            self._request.open_since = None
+            self._request.close()
+
+    def _touch_request(self) -> Decisions:
+        """The contact stirred: the one press that an open request hears, or something too much behind it."""
+        request = self._request
+        if request is None or request.open_since is None:
+            return []
+        if not request.is_touched:
+            request.is_touched = True
+            return []
+        was_yes = self._approval is not None
+        self._disarm(self._now)
+        return self._unclear(request) if was_yes else []
 
     def _open_request(self, at: float) -> None:
-        """The button was seen released at ``at``: the moment from which a press is fresh."""
+        """The button was seen released at ``at``: the moment from which a press is fresh, or one came to nothing."""
         request = self._request
-        if request is None or request.armed_at is None or request.open_since is not None:
+        if request is None or request.armed_at is None or not self._contact.is_at_rest(at):
             return
-        if self._is_ringing or self._fault is not None or not self._contact.is_at_rest(at):
+        if request.is_touched and self._approval is None:
+            self._disarm(at)
+        if request.open_since is not None or self._is_ringing or self._fault is not None or self._quiet_since is None:
             return
-        if at >= max(request.armed_at + self._rules.arming_seconds, self._dark_until, self._rearmed_at):
-            request.open_since = at
+        if at < max(request.armed_at + self._rules.arming_seconds, self._dark_until, self._rearmed_at):
+            return
+        if at - self._quiet_since >= self._unrest.calm_seconds(at, request.began_at):
+            request.open(at)
 
     def _end(self, light: LampPattern, at: float) -> None:
         self._request = self._approval = None
@@ -411,6 +413,8 @@ class ButtonMachine:
     def _break(self, reason: FaultReason, at: float) -> Decisions:
         """Trust nothing from here on."""
         if self._fault is not None:
+            # Told already; but what flickers has to be calm for longer than what was only stuck.
+            self._fault = reason if reason is FaultReason.FLOATING else self._fault
             return []
         press, self._press, self._quiet_since = self._press, None, None
         self._fault, self._fault_at = reason, at
@@ -420,10 +424,11 @@ class ButtonMachine:
     def _heal(self, at: float) -> Decisions:
         if self._fault is None or self._quiet_since is None or self._contact.is_pressed:
             return []
-        if at - self._quiet_since < self._rules.healed_seconds:
+        rules = self._rules
+        is_floating = self._fault is FaultReason.FLOATING
+        if at - self._quiet_since < (rules.most_calm_seconds if is_floating else rules.healed_seconds):
             return []
         self._fault = None
-        self._contact.forget_noise()
         self._ignore_presses_until(at)
-        self._disarm(at + self._rules.arming_seconds)
+        self._disarm(at + rules.arming_seconds)
         return [FaultCleared()]

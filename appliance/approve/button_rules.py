@@ -30,6 +30,16 @@ class ButtonRules:
     arming_seconds: float = 1.0
     #: How long the button must have been at rest to be seen released, and how long a touch may bounce.
     at_rest_seconds: float = 0.100
+    #: A press approves when the contact stayed still for that long behind it: a second touch takes it back.
+    rest_seconds: float = 0.700
+    #: How long the contact must have been still before a press counts: at least, and for each tenth of a second in
+    #: which it moved since the request began; those before that count beyond what a talk by button takes.
+    calm_seconds: float = 0.500
+    calm_per_busy_tenth_seconds: float = 1.5
+    most_calm_seconds: float = 10.0
+    usual_busy_tenths: int = 10
+    #: What is remembered of its moves.
+    memory_seconds: float = 60.0
     #: Behind the end of a request.
     dark_seconds: float = 1.5
     #: Pressed for longer than this it is stuck.
@@ -43,6 +53,8 @@ class ButtonRules:
     noise_window_seconds: float = 3.0
     most_changes: int = 250
     most_busy_tenths: int = 24
+    #: The same for one request: nobody presses fifteen times to say yes.
+    most_busy_tenths_while_asked: int = 30
     #: The ear is open while the button is held; "stop all" moves to the double press, and holding shuts nothing down.
     hold_to_talk: bool = False
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -29,12 +30,28 @@ class ApprovalConfig:
     two_step: tuple[str, ...] = setting(
         (), "plugins or tools whose calls cannot be undone, named the same way: they are asked about twice"
     )
+    # A tool that asks has a longer budget than the window: the longest window leaves room for the longest budget that
+    # a tool has by default, ten minutes.
+    voice_window_seconds: float = setting(
+        60.0,
+        "how long a question that was asked aloud waits for the button, from its first word",
+        at_least=10,
+        at_most=590,
+    )
+    typed_window_seconds: float = setting(
+        180.0, "how long a question in a typed turn waits for the button or for a shell", at_least=10, at_most=590
+    )
     ask_over_ssh: bool = setting(
         True, "without a button, let a typed request wait for: appliance approval approve (spoken ones never wait)"
     )
     owner_may_approve_in_trial: bool = setting(
         False, "outside the service, let the user that the device runs as approve; its plugins run as that user too"
     )
+
+    @property
+    def window_seconds(self) -> Mapping[str, float]:
+        """How long a person has to answer, by the channel of the turn."""
+        return {"voice": self.voice_window_seconds, "text": self.typed_window_seconds}
 
     def __post_init__(self) -> None:
         for risk in self.button_for:
@@ -61,4 +78,8 @@ class ButtonConfig:
     lamp_pin: str = setting("", 'pin of the lamp in the button, lit when high; "" for none')
     hold_to_talk: bool = setting(
         False, "hold the button while you talk; stopping everything is a double press then, instead of holding"
+    )
+    # Not "always": who tries the box on a computer would switch that computer off.
+    shuts_down: Literal["service", "always", "never"] = setting(
+        "service", "who holds the button for 13 seconds switches the machine off; service: only on an installed box"
     )

@@ -6,8 +6,6 @@ sample. A change is believed when the new level has added up to long enough; the
 
 from __future__ import annotations
 
-from collections import deque
-
 from appliance.approve.button_rules import ButtonRules
 
 
@@ -25,8 +23,10 @@ class Contact:
         #: The first change since the contact was last at rest.
         self._stirred_at = 0.0
         self._longest_touch_seconds = 0.0
+        self._has_gap = False
         self._has_clean_start = False
-        self._changes: deque[float] = deque(maxlen=rules.most_changes + 1)
+        #: How often it was touched out of rest, ever.
+        self.stirs = 0
         self.is_pressed = False
         #: When what ``is_pressed`` says began, a press with its first touch.
         self.began = 0.0
@@ -82,36 +82,37 @@ class Contact:
     def is_like_a_hand(self) -> bool:
         """Whether the press that just ended was one: out of rest with no more than a bounce, then closed for a while.
 
-        Noise from a radio or a loose wire adds up to a press now and then, but looks like neither.
+        Noise from a radio or a loose wire adds up to a press now and then, but looks like neither: its gaps are longer.
         """
-        return self._has_clean_start and self._longest_touch_seconds >= self._rules.shortest_press_seconds
+        is_whole = self._has_clean_start and not self._has_gap
+        return is_whole and self._longest_touch_seconds >= self._rules.shortest_press_seconds
+
+    @property
+    def level_since(self) -> float:
+        """When the raw level changed last."""
+        return self._level_since
+
+    def still_seconds(self, at: float) -> float:
+        """For how long it has been released without a single change; 0 while it is pressed or touched."""
+        return at - self._level_since if self._level is False and not self.is_pressed else 0.0
 
     def is_at_rest(self, at: float) -> bool:
         """Whether it is released and has not stirred for long enough that nothing can be the tail of a press."""
-        return self._level is False and not self.is_pressed and at - self._level_since >= self._rules.at_rest_seconds
+        return self.still_seconds(at) >= self._rules.at_rest_seconds
 
     @property
     def is_changing(self) -> bool:
         """Whether a change has begun and is not believed yet."""
         return self._change_began is not None
 
-    def is_floating(self, now: float) -> bool:
-        """Whether the level changes as no hand could make it."""
-        while self._changes and now - self._changes[0] > self._rules.noise_window_seconds:
-            self._changes.popleft()
-        busy_tenths = len({int(at * 10.0) for at in self._changes})
-        return len(self._changes) > self._rules.most_changes or busy_tenths > self._rules.most_busy_tenths
-
-    def forget_noise(self) -> None:
-        """Count changes anew."""
-        self._changes.clear()
-
     def _change(self, level: bool, at: float) -> None:
         if level and self.is_at_rest(at):
-            self._stirred_at, self._longest_touch_seconds = at, 0.0
+            self._stirred_at, self._longest_touch_seconds, self._has_gap = at, 0.0, False
+            self.stirs += 1
+        elif level and at - self._level_since >= self._rules.release_settles_seconds:
+            self._has_gap = True
         if not level:
             self._longest_touch_seconds = max(self._longest_touch_seconds, at - self._level_since)
         self._level, self._level_since = level, at
-        self._changes.append(at)
         if level != self.is_pressed and self._change_began is None:
             self._change_began = at

@@ -12,7 +12,7 @@ import logging
 import uuid
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
 from appliance import events
@@ -21,6 +21,7 @@ from appliance.approve.authority import Authority
 from appliance.approve.config import ApprovalConfig
 from appliance.approve.dangerous import danger_of
 from appliance.approve.grants import Grants
+from appliance.approve.operands import Operands
 from appliance.approve.policy import Ruling, is_two_step, rule
 from appliance.approve.record import RequestRecord
 from appliance.approve.request import sealed
@@ -126,7 +127,7 @@ class ApprovalDesk:
             return decision
         last_look = await self._contained(request, self._last_look(decision, record))
         if not last_look.may_run:
-            del self._running[call]
+            self._running.pop(call, None)
             self._tell(events.ApprovalDecided, request, last_look.verdict.value)
         return last_look
 
@@ -137,18 +138,25 @@ class ApprovalDesk:
             await self._quietly(self._parts.requests.withdraw(record))
         return self._parts.refusals.unrecorded(decision.request)
 
-    async def ended(self, decision: Decision, result: ToolResult) -> None:
-        """Close its request; a result from outside makes the rest of the turn suspicious."""
+    async def ended(self, decision: Decision, result: ToolResult) -> str:
+        """Close its request, after a look at what it depended on; for the audit row, what changed during the run.
+
+        A result from outside makes the rest of the turn suspicious.
+        """
         request = decision.request
         waiting = self._ready.pop(request.request_id, None)
         if waiting is not None:
             await self._quietly(self._parts.requests.withdraw(waiting))
         running = self._running.pop((request.turn_id, request.call.call_id), None)
         if running is None:
-            return
+            return ""
         self.taint.note(request, result)
-        if running.record is not None:
-            await self._finish(running.record, is_done=result.outcome is Outcome.OK)
+        if running.record is None:
+            return ""
+        before = running.operands
+        changes = await self._parts.requests.changes(running.record, before) if before is not None else ""
+        await self._finish(running.record, is_done=result.outcome is Outcome.OK)
+        return changes
 
     # --------------------------------------------------------------------------------------- in the middle of it
 
@@ -243,7 +251,10 @@ class ApprovalDesk:
         return decision
 
     async def _last_look(self, decision: Decision, record: RequestRecord) -> Decision:
-        if await self._parts.requests.consume(record):
+        operands = await self._parts.requests.consume(record)
+        if operands is not None:
+            call = (decision.request.turn_id, decision.request.call.call_id)
+            self._running[call] = replace(self._running[call], operands=operands)
             return decision
         return await self._refuse(decision.request, HandAnswer(Verdict.INVALIDATED, "default"), 0.0)
 
@@ -292,9 +303,9 @@ class ApprovalDesk:
             return decision
 
     async def _quietly(self, work: Coroutine[Any, Any, Any]) -> bool:
-        """Do what changes no decision any more; whether it worked and its answer was not no."""
+        """Do what changes no decision any more; whether it worked and its answer was not no or nothing."""
         try:
-            return await work is not False
+            return await work not in (False, None)
         except StoreError as error:
             _LOG.error("a request could not be closed in the store: %s", error)
             return False
@@ -338,6 +349,8 @@ class _Running:
 
     decision: Decision
     record: RequestRecord | None
+    #: What it depends on, as it was at the last look.
+    operands: Operands | None = None
 
 
 def _request_of(question: ToolQuestion) -> ApprovalRequest:

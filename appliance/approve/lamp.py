@@ -14,6 +14,8 @@ class LampPattern(enum.StrEnum):
     ASKING = "asking"
     #: A press approves. Two blinks a second.
     ARMED = "armed"
+    #: The button feels a finger, or waits behind it for the contact to come to rest. Steady light.
+    TOUCHED = "touched"
     #: One long light.
     ACCEPTED = "accepted"
     #: Two short lights.
@@ -31,13 +33,15 @@ _TIMES: dict[LampPattern, tuple[float, ...]] = {
     LampPattern.OFF: (),
     LampPattern.ASKING: (1.0, 1.0),
     LampPattern.ARMED: (0.25, 0.25),
+    LampPattern.TOUCHED: (1.0,),
     LampPattern.ACCEPTED: (0.4,),
-    LampPattern.DENIED: (0.15, 0.15, 0.15),
-    LampPattern.EXPIRED: (0.15, 0.15, 0.15, 0.15, 0.15),
+    # These two begin dark: they come out of a light that was on, and are told apart by counting.
+    LampPattern.DENIED: (0.0, 0.15, 0.15, 0.15, 0.15),
+    LampPattern.EXPIRED: (0.0, 0.15, 0.15, 0.15, 0.15, 0.15, 0.15),
     LampPattern.UNCLEAR: (0.06, 0.06) * 5,
     LampPattern.FAULT: (0.08, 0.12, 0.08, 0.72),
 }
-_REPEATED = frozenset({LampPattern.ASKING, LampPattern.ARMED, LampPattern.FAULT})
+_REPEATED = frozenset({LampPattern.ASKING, LampPattern.ARMED, LampPattern.TOUCHED, LampPattern.FAULT})
 
 
 def is_on(pattern: LampPattern, seconds_in_pattern: float) -> bool:

@@ -73,6 +73,7 @@ def open_office(
         requests=requests,
         clock=around.clock,
         catalogue=around.catalogue,
+        window_seconds=config.window_seconds,
         hand=around.hand,
         show=around.show,
         asks_over_ssh=config.ask_over_ssh,

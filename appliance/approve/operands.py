@@ -1,6 +1,14 @@
 """What a call depends on besides its arguments: the program that its command names, and the files it is pointed at.
 
-Looked at twice, when a person is asked and right before the run: what differs then was not what they agreed to.
+Looked at three times. When a person is asked, and right before the run: what differs then was not what they agreed to,
+and does not run. And after the run: what differs then is written into the audit trail, for between the last look and
+the moment in which a tool opens a file there is a gap that we cannot close. A tool is a stranger's code that takes a
+path: we can hand it no open file, and a path to a copy would be another argument than the one that was approved (and
+a script in another folder would be another script). So the gap is small, nothing is waited for in it, and it shows:
+a file that was changed and put back has another time of change (ctime), which cannot be set.
+
+What does not show: a folder or a link on the way to a file that was exchanged and put back, and a file of the box's
+own store. Who changed a file does not show either: it may well have been the call itself, at its work.
 """
 
 from __future__ import annotations
@@ -31,19 +39,41 @@ _MOST_BYTES = 64_000_000
 _MOST_WORDS = 200
 #: The store changes whenever anything is written down, so it says nothing about a call.
 _OWN_FILES = ("appliance.db", "appliance.db-wal", "appliance.db-shm", "audit.head")
+#: How each part of what ``changes`` says begins.
+CHANGES_BEGIN_WITH = "operands "
+#: Names in a sentence for the trail, whose fields are short.
+_MOST_NAMES = 5
+
+#: Device, inode, size, times of modification and of change; () when it cannot be read.
+Stamp = tuple[int, ...]
 
 
 @dataclass(frozen=True)
 class Operands:
-    """``executable`` is the resolved program of the first command, "" without one; ``files`` maps paths to digests."""
+    """``executable`` is the resolved program of the first command, "" without one; ``files`` maps paths to digests.
+
+    ``stamps`` maps them to place and times; two files that say the same count as the same whatever their stamps.
+    """
 
     workdir: str = ""
     executable: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    stamps: Mapping[str, Stamp] = field(default_factory=dict, compare=False, repr=False)
 
     def as_json(self) -> dict[str, Json]:
         """For the record."""
         return {"workdir": self.workdir, "executable": self.executable, "files": dict(self.files)}
+
+    def changes(self, later: Operands) -> str:
+        """What is different in ``later``, half a sentence for the audit trail; "" when nothing is."""
+        paths = sorted({*self.files, *later.files, *filter(None, (self.executable, later.executable))})
+        changed = [path for path in paths if self._tells(path) != later._tells(path)]
+        touched = [path for path in paths if path not in changed and self.stamps.get(path) != later.stamps.get(path)]
+        parts = ("changed during the run", changed), ("touched or put back during the run", touched)
+        return "; ".join(f"{CHANGES_BEGIN_WITH}{what}: {_listed(names)}" for what, names in parts if names)
+
+    def _tells(self, path: str) -> tuple[str | None, bool]:
+        return self.files.get(path), self.executable == path
 
 
 class Surveyor:
@@ -54,19 +84,19 @@ class Surveyor:
         self._workdir = workdir
         self._search_path = search_path
 
-    def survey(self, arguments: Mapping[str, Json]) -> Operands:
-        """What these arguments depend on now. Reads files; blocks. Raises nothing for what is not there."""
+    def survey(self, arguments: Mapping[str, Json], known: Operands | None = None) -> Operands:
+        """What these arguments depend on now. Reads files; blocks. Raises nothing for what is not there.
+
+        A file whose stamp is the one that is ``known`` is not read again.
+        """
         commands = list(command_lines(arguments))
         words = [word for line in commands for word in line][:_MOST_WORDS]
         executables = [self._resolve(program_of(line)) for line in commands if line]
         paths = {path for word in words for path in self._paths_of(word)}
         paths |= {path for text in texts_in(arguments) for path in self._paths_of(text) if self._is_ours(path)}
         paths |= {Path(found) for found in executables if found}
-        return Operands(
-            workdir=str(self._workdir),
-            executable=next(filter(None, executables), ""),
-            files=_digests(path for path in sorted(paths) if not self._is_store(path)),
-        )
+        files, stamps = _read((path for path in sorted(paths) if not self._is_store(path)), known or Operands())
+        return Operands(str(self._workdir), next(filter(None, executables), ""), files, stamps)
 
     def _resolve(self, program: str) -> str:
         if not program:
@@ -144,19 +174,37 @@ def _lines_of(value: Json) -> Iterator[list[str]]:
         yield from command_lines(value)
 
 
-def _digests(paths: Iterable[Path]) -> dict[str, str]:
+def _read(paths: Iterable[Path], known: Operands) -> tuple[dict[str, str], dict[str, Stamp]]:
+    """Digests and stamps; of all together only so many bytes are read."""
     budget = _MOST_BYTES
-    found: dict[str, str] = {}
-    for path in paths:
+    digests: dict[str, str] = {}
+    stamps: dict[str, Stamp] = {}
+    for path in map(str, paths):
+        stamp = stamps[path] = _stamp(path)
+        if stamp and stamp == known.stamps.get(path):
+            digests[path] = known.files[path]
+            continue
         try:
-            found[str(path)], read = _digest(path, budget)
+            digests[path], read = _digest(path, budget)
         except OSError as error:
-            found[str(path)], read = f"unreadable: {error.strerror}", 0
+            digests[path], read = f"unreadable: {error.strerror}", 0
         budget -= read
-    return found
+    for path, stamp in stamps.items():
+        # What was read first has had the most time to change.
+        if (now := _stamp(path)) != stamp:
+            digests[path] = f"changed while it was read: {now}"
+    return digests, stamps
 
 
-def _digest(path: Path, budget: int) -> tuple[str, int]:
+def _stamp(path: str) -> Stamp:
+    try:
+        facts = Path(path).stat()
+    except OSError:
+        return ()
+    return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+def _digest(path: str, budget: int) -> tuple[str, int]:
     """What is in a file, read from one open descriptor, and how many bytes that took."""
     # Without O_NONBLOCK a pipe that was put in the file's place would hold us up for ever.
     handle = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -167,3 +215,8 @@ def _digest(path: Path, budget: int) -> tuple[str, int]:
         if facts.st_size > budget:
             return f"size {facts.st_size}, time {facts.st_mtime_ns}, inode {facts.st_ino}", 0
         return f"sha256 {hashlib.file_digest(stream, 'sha256').hexdigest()}", facts.st_size
+
+
+def _listed(paths: list[str]) -> str:
+    more = len(paths) - _MOST_NAMES
+    return ", ".join(paths[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")

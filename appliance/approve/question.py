@@ -47,10 +47,19 @@ def is_named(tool: str, heard: str) -> bool:
 
 
 def spoken_question(
-    catalogue: Catalogue, record: RequestRecord, *, is_again: bool = False, has_button: bool = True
+    catalogue: Catalogue,
+    record: RequestRecord,
+    *,
+    is_again: bool = False,
+    has_button: bool = True,
+    hears_no: bool = False,
 ) -> str:
-    """The question; it names the tool first. ``KeyError`` when the language lacks a sentence."""
-    press = catalogue.say("ask.press_again" if is_again else "ask.press") if has_button else ""
+    """The question; it names the tool first. ``hears_no`` when a spoken no would be heard.
+
+    ``KeyError`` when the language lacks a sentence.
+    """
+    key = f"ask.press{'_again' if is_again else ''}{'_or_say' if hears_no else ''}"
+    press = catalogue.say(key) if has_button else ""
     name = spoken_name(record.tool)
     if is_again:
         return f"{catalogue.say('ask.again', tool=name)} {press}".strip()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 
-from appliance.approve.operands import Surveyor
+from appliance.approve.operands import Operands, Surveyor
 from appliance.approve.policy import Ruling
 from appliance.approve.record import RequestRecord
 from appliance.store.approvals import OPEN_STATES, ApprovalState, StoredApproval, StoredApprovals, record_digest
@@ -63,21 +63,25 @@ class Requests:
         before = asked if verdict is Verdict.APPROVED else OPEN_STATES
         return await self._move(record, before, _ENDINGS[verdict], approver)
 
-    async def consume(self, record: RequestRecord) -> bool:
-        """Begin the one run, when everything is still what was asked about; else the request is invalid from now on.
+    async def consume(self, record: RequestRecord) -> Operands | None:
+        """Begin the one run: what it depends on, as it is now. None when anything is not what was asked about.
 
-        The last look comes as late as it can: right before the row is moved.
+        The request is invalid from then on. The last look is the last thing that happens here, behind the write to
+        the disk: between it and the run nothing is waited for.
         """
-        arguments = record.as_json()["arguments"]
-        operands = await asyncio.to_thread(self._surveyor.survey, arguments)
-        plugin_digest = await asyncio.to_thread(self._plugin_digest, record.request.origin)
-        if record.depends_on_the_same(plugin_digest, operands) and record_digest(record.as_json()) == record.digest:
-            row = await self._stored.consume(record.request_id, record.digest)
-            if row is not None and _holds(row, record):
-                return True
+        row = await self._stored.consume(record.request_id, record.digest)
+        if row is not None and _holds(row, record) and record_digest(record.as_json()) == record.digest:
+            plugin_digest, operands = await asyncio.to_thread(self._look, record)
+            if record.depends_on_the_same(plugin_digest, operands):
+                return operands
         living = (ApprovalState.APPROVED, ApprovalState.CONSUMED)
         await self._move(record, living, ApprovalState.INVALIDATED)
-        return False
+        return None
+
+    async def changes(self, record: RequestRecord, before: Operands) -> str:
+        """What of ``before`` is different now, half a sentence for the audit trail; "" when nothing is."""
+        now = await asyncio.to_thread(self._surveyor.survey, record.as_json()["arguments"], before)
+        return before.changes(now)
 
     async def withdraw(self, record: RequestRecord) -> bool:
         """It was approved and will not run."""
@@ -87,6 +91,11 @@ class Requests:
         """The run is over."""
         after = ApprovalState.DONE if is_done else ApprovalState.FAILED
         return await self._move(record, (ApprovalState.CONSUMED,), after)
+
+    def _look(self, record: RequestRecord) -> tuple[str, Operands]:
+        """The plugin's files first: they have been imported long ago, while a script is still to be opened."""
+        plugin_digest = self._plugin_digest(record.request.origin)
+        return plugin_digest, self._surveyor.survey(record.as_json()["arguments"])
 
     async def _move(
         self, record: RequestRecord, before: tuple[ApprovalState, ...], after: ApprovalState, approver: str = ""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime, tzinfo
 from typing import Protocol
 
+from appliance.approve.operands import CHANGES_BEGIN_WITH
 from appliance.catalogue import Catalogue
 from appliance.clock import Clock
 from appliance.device.box_tool import Arguments, BoxTool
@@ -34,13 +35,17 @@ class Trail(Protocol):
 
 @dataclass(frozen=True)
 class Deed:
-    """The last thing that was done, or was to be done. ``outcome`` is "" when it never ran."""
+    """The last thing that was done, or was to be done. ``outcome`` is "" when it never ran.
+
+    ``has_changes`` is whether a file that it depends on was changed, or touched, while it ran.
+    """
 
     tool: str
     at: str
     verdict: str
     approver: str
     outcome: str = ""
+    has_changes: bool = False
 
 
 def last_deed(lines: Sequence[AuditLine]) -> Deed | None:
@@ -54,7 +59,8 @@ def last_deed(lines: Sequence[AuditLine]) -> Deed | None:
             # Allowed, and stopped at the last look: the decision before it says why.
             if entry.outcome == "refused" and _is_invalidated(lines, entry.request_id):
                 return Deed(entry.tool, line.at, Verdict.INVALIDATED.value, "default")
-            return Deed(entry.tool, line.at, verdict, approver, entry.outcome)
+            has_changes = any(part.startswith(CHANGES_BEGIN_WITH) for part in entry.detail.split("; "))
+            return Deed(entry.tool, line.at, verdict, approver, entry.outcome, has_changes)
         if entry.kind is AuditKind.DECISION and entry.verdict in _NOES:
             return Deed(entry.tool, line.at, entry.verdict, entry.approver)
     return None
@@ -91,7 +97,9 @@ class DeedTeller:
         deed = last_deed(await self._trail.lines(_LINES))
         if deed is None:
             return self._catalogue.say("why.nothing")
-        return f"{self._what(deed, context.channel == 'voice')} {self._reason(deed)}".strip()
+        changes = self._catalogue.say("why.changes") if deed.has_changes else ""
+        parts = (self._what(deed, context.channel == "voice"), self._reason(deed), changes)
+        return " ".join(filter(None, parts))
 
     def _what(self, deed: Deed, is_spoken: bool) -> str:
         tool = re.sub(r"[\W_]+", " ", deed.tool.removeprefix("box_")).strip()

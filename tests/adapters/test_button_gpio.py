@@ -72,7 +72,7 @@ class Board:
         self.switch.drive_low()
         await self.clock.advance(seconds)
         self.switch.drive_high()
-        await self.clock.advance(0.3)
+        await self.clock.advance(0.8)
 
 
 @pytest.fixture
@@ -179,7 +179,42 @@ async def test_one_pin_cannot_be_button_and_lamp(factory: MockFactory, tmp_path:
     button.close()
 
 
-# ------------------------------------------------------------------------------------------------- lgpio
+# --------------------------------------------------------------------------------- which backend: by name, or lgpio
+
+
+@pytest.fixture
+def named_backend(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """gpiozero chooses once in a process; afterwards it is as if it never had."""
+    from gpiozero import Device
+
+    monkeypatch.setattr(Device, "pin_factory", None)
+    monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "mock")
+    yield
+    if Device.pin_factory is not None:
+        Device.pin_factory.close()
+        Device.pin_factory.reset()
+
+
+@pytest.mark.usefixtures("named_backend")
+async def test_a_backend_that_is_named_to_gpiozero_is_taken_and_stays_open(tmp_path: Path) -> None:
+    from gpiozero import Device
+
+    button = GpioButton(GpioPins(tmp_path), "GPIO17", FakeClock())
+    for _ in range(2):
+        await button.open()
+        assert isinstance(Device.pin_factory, MockFactory)
+        Device.pin_factory.pin("GPIO17").drive_low()
+        assert button.sample()
+        button.close()
+
+
+@pytest.mark.usefixtures("named_backend")
+async def test_a_backend_that_does_not_exist_is_told_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GPIOZERO_PIN_FACTORY", "steam")
+    with pytest.raises(ButtonError, match="GPIOZERO_PIN_FACTORY=steam cannot be used"):
+        await GpioButton(GpioPins(tmp_path), "GPIO17", FakeClock()).open()
 
 
 async def test_without_lgpio_it_says_what_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

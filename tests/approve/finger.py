@@ -73,6 +73,10 @@ class Finger:
         self.up(bounce)
         self.wait(0.06)
 
+    def rest(self) -> None:
+        """Long enough behind a press for it to approve."""
+        self.wait(0.75)
+
     def set(self, level: bool) -> None:
         """One raw change."""
         if level != self.level:

@@ -48,7 +48,7 @@ class Desk:
         await self.scene.clock.advance(seconds)
         self.button.release()
         # The machine waits for the contact to come to rest.
-        await self.scene.clock.advance(0.5)
+        await self.scene.clock.advance(0.9)
 
 
 @pytest.fixture

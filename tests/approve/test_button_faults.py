@@ -63,7 +63,9 @@ def test_a_pin_in_the_air_is_a_fault_until_it_is_quiet(changes_per_second: float
     noise(finger, 4.0, changes_per_second, seed=1)
     assert finger.of(Fault) == [Fault(FaultReason.FLOATING)]
     finger.take()
-    finger.wait(1.2)
+    finger.wait(9.5)
+    assert finger.take() == [], "what flickers may be quiet for a moment"
+    finger.wait(0.6)
     assert finger.take() == [FaultCleared()]
     finger.wait(0.2)
     finger.press()
@@ -92,11 +94,11 @@ def test_a_burst_from_a_radio_approves_nothing() -> None:
     finger.wait(0.3)
     assert finger.take() == [Unclear("r1")]
     finger.press()
-    finger.wait(0.3)
-    assert finger.take() == [], "what looks like noise arms the request anew"
-    finger.wait(0.6)
+    finger.rest()
+    assert finger.take() == [Unclear("r1")], "what looks like noise closes the request"
+    finger.wait(9.0)
     finger.press()
-    finger.wait(0.3)
+    finger.rest()
     assert len(finger.of(Approve)) == 1
 
 
@@ -109,7 +111,7 @@ def test_a_press_out_of_the_middle_of_noise_is_unclear() -> None:
         finger.set(False)
         finger.wait(0.05)
     finger.press(0.2)
-    finger.wait(0.3)
+    finger.rest()
     assert finger.take() == [Unclear("r1")]
 
 
@@ -200,7 +202,7 @@ def test_lost_release_edge() -> None:
     finger.wait(0.15)
     finger.loses_edges = True
     finger.up()
-    finger.wait(0.3)
+    finger.rest()
     assert len(finger.of(Approve)) == 1
 
 
@@ -209,7 +211,7 @@ def test_every_edge_lost() -> None:
     finger.loses_edges = True
     finger.ask_and_open()
     finger.press(0.2)
-    finger.wait(0.2)
+    finger.rest()
     assert len(finger.of(Approve)) == 1
 
 
@@ -226,8 +228,8 @@ def test_an_edge_that_comes_late_makes_the_press_as_old_as_it_is() -> None:
     finger.machine.edge(True, at - 0.2)
     finger.machine.sample(True, at + 0.15)
     finger.machine.sample(False, at + 0.2)
-    decided = [decision for step in range(20) for decision in finger.machine.sample(False, at + 0.2 + step * 0.02)]
-    assert decided == []
+    decided = [decision for step in range(60) for decision in finger.machine.sample(False, at + 0.2 + step * 0.02)]
+    assert Approve not in map(type, decided)
 
 
 def test_an_edge_that_comes_when_the_press_is_known_already_makes_it_older_too() -> None:
@@ -246,8 +248,8 @@ def test_a_press_that_turns_out_to_be_older_than_the_open_request_does_not_appro
     finger.wait(0.1)
     finger.machine.edge(True, finger.now - 0.4)
     finger.up()
-    finger.wait(0.3)
-    assert finger.take() == []
+    finger.rest()
+    assert finger.of(Approve) == []
 
 
 def test_a_gap_between_two_touches_is_not_the_button_at_rest() -> None:
@@ -257,7 +259,7 @@ def test_a_gap_between_two_touches_is_not_the_button_at_rest() -> None:
     finger.set(True)
     finger.wait(0.01)
     finger.set(False)
-    finger.wait(0.08)
-    assert not finger.machine.is_open
-    finger.wait(0.05)
+    finger.wait(1.4)
+    assert not finger.machine.is_open, "it moved in one tenth of a second"
+    finger.wait(0.2)
     assert finger.machine.is_open

@@ -11,6 +11,7 @@ import pytest
 from appliance.adapters.fakes.box import FakeControls
 from appliance.adapters.fakes.button import FakeButton
 from appliance.adapters.fakes.documents import FakeDocuments
+from appliance.adapters.fakes.power import FakePower
 from appliance.approve.button_rules import ButtonRules
 from appliance.approve.button_watch import ButtonWatch
 from appliance.catalogue import Catalogue
@@ -52,6 +53,13 @@ class Speaker:
         self.said: list[str] = []
         self.noticed: list[str] = []
         self.withdrawn: list[str] = []
+        #: Whether what is said comes to its end only when told so.
+        self.is_slow = False
+        self._end = asyncio.Event()
+
+    def comes_to_its_end(self) -> None:
+        """What is being said has been heard."""
+        self._end.set()
 
     def say(self, text: str, priority: Priority = Priority.REPLY) -> Any:
         self.said.append(text)
@@ -60,6 +68,11 @@ class Speaker:
         class Saying:
             def withdraw(self) -> None:
                 speaker.withdrawn.append(text)
+
+            async def finished(self) -> str:
+                if speaker.is_slow:
+                    await speaker._end.wait()
+                return text
 
         return Saying()
 
@@ -84,7 +97,7 @@ class Controls(FakeControls):
 class House:
     """A button joined to a house that notes what happens."""
 
-    def __init__(self, *, hold_to_talk: bool = False, can_power_off: bool = False) -> None:
+    def __init__(self, *, hold_to_talk: bool = False, may_shut_down: bool = False) -> None:
         self.clock = FakeClock()
         self.button = FakeButton(self.clock)
         self.is_ringing = False
@@ -100,7 +113,7 @@ class House:
         self.documents = FakeDocuments()
         self.facts: list[Event] = []
         self.sounds: list[Earcon] = []
-        self.powered_off = 0
+        self.power = FakePower()
         parts: Any = (self.assistant, self.controls, self.speaker)
         Pressing(
             *parts,
@@ -110,13 +123,9 @@ class House:
             publish=self.facts.append,
             sound=self.sounds.append,
             hold_to_talk=hold_to_talk,
-            power_off=self.power_off if can_power_off else None,
+            power=self.power if may_shut_down else None,
         ).join(self.watch)
         self.life = asyncio.get_running_loop().create_task(self.watch.run())
-
-    def power_off(self) -> None:
-        """Counted."""
-        self.powered_off += 1
 
     async def press(self, seconds: float = 0.15) -> None:
         self.button.press()
@@ -193,26 +202,81 @@ async def test_a_microphone_that_cannot_be_opened_does_not_break_the_button(hous
     assert house.assistant.told == ["press", "stop", "press"]
 
 
+_MAY_SHUT_DOWN = pytest.mark.parametrize("house", [{"may_shut_down": True}], indirect=True)
+
+
+@_MAY_SHUT_DOWN
 async def test_the_countdown_is_spoken_and_letting_go_takes_it_back(house: House) -> None:
     house.button.press()
     await house.clock.advance(8.2)
     assert house.speaker.said == ["I shut down in 5 seconds. Let go of the button to stay on."]
     house.button.release()
-    await house.clock.advance(1.0)
+    await house.clock.advance(6.0)
     assert house.speaker.withdrawn == house.speaker.said[:1]
     assert "stay on" in house.speaker.said[1]
+    assert house.power.offs == 0
 
 
-async def test_a_box_that_may_not_switch_the_machine_off_says_so(house: House) -> None:
+async def test_a_box_that_may_not_switch_the_machine_off_counts_nothing_down_and_says_what_to_do(house: House) -> None:
     await house.press(13.2)
-    assert "can't switch this machine off" in house.speaker.said[-1]
+    (said,) = house.speaker.said
+    assert "I may not switch this machine off" in said
+    assert "the entry named shuts down can allow it" in said
+    assert house.power.offs == 0
 
 
-@pytest.mark.parametrize("house", [{"can_power_off": True}], indirect=True)
-async def test_held_to_the_end_the_machine_is_switched_off_once(house: House) -> None:
-    await house.press(14.0)
+@_MAY_SHUT_DOWN
+async def test_held_to_the_end_the_machine_is_switched_off_once_and_when_that_was_heard(house: House) -> None:
+    house.speaker.is_slow = True
+    house.button.press()
+    await house.clock.advance(14.0)
     assert house.speaker.said[-1] == "I am shutting down."
-    assert house.powered_off == 1
+    assert house.power.offs == 0, "it is still being said"
+    house.speaker.comes_to_its_end()
+    await house.clock.advance(20.0)
+    assert house.power.offs == 1
+
+
+@_MAY_SHUT_DOWN
+async def test_a_speaker_that_never_comes_to_its_end_does_not_keep_the_machine_on(house: House) -> None:
+    house.speaker.is_slow = True
+    await house.press(13.2)
+    await house.clock.advance(9.0)
+    assert house.power.offs == 0
+    await house.clock.advance(2.0)
+    assert house.power.offs == 1
+
+
+@_MAY_SHUT_DOWN
+async def test_a_machine_that_stays_on_is_said_and_the_box_goes_on(house: House) -> None:
+    house.power.problem = "systemctl poweroff did not work: access denied"
+    await house.press(13.5)
+    assert house.speaker.said[-1].startswith("I could not switch the machine off, so I stay on.")
+    assert [fact.where for fact in house.facts if isinstance(fact, ErrorRaised)] == ["power"]
+    await house.press()
+    assert house.assistant.told[-1] == "press"
+
+
+async def test_a_hold_that_refuses_is_told_in_words_and_one_that_stops_is_not(house: House) -> None:
+    house.watch.begin("r1")
+    await house.press(1.3)
+    assert house.assistant.told == ["stop"]
+    assert len(house.speaker.said) == 1
+    assert house.speaker.said[0] in ("All right, I did not do it.", "Okay, I left it.")
+    await house.clock.advance(2.0)
+    await house.press(1.3)
+    assert len(house.speaker.said) == 1
+
+
+async def test_who_presses_twice_for_a_yes_is_told_once_how_to_get_there(house: House) -> None:
+    house.watch.begin("r1")
+    house.watch.arm("r1")
+    await house.clock.advance(1.2)
+    for _ in range(2):
+        await house.press()
+        await house.press()
+        await house.clock.advance(1.0)
+    assert house.speaker.said == ["Please wait for a moment, and then press once."]
 
 
 @pytest.mark.parametrize("house", [{"hold_to_talk": True}], indirect=True)

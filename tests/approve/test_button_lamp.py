@@ -117,9 +117,12 @@ def test_the_lamp_tells_yes_no_unclear_and_fault() -> None:
     finger.press(0.9)
     assert shown(finger) is LampPattern.UNCLEAR
     finger.wait(0.7)
+    assert shown(finger) is LampPattern.ASKING
+    finger.wait(2.4)
     assert shown(finger) is LampPattern.ARMED
     finger.press(0.1)
-    finger.wait(0.1)
+    assert shown(finger) is LampPattern.TOUCHED, "it waits whether something comes behind it"
+    finger.wait(0.7)
     assert shown(finger) is LampPattern.ACCEPTED
     finger.wait(2.0)
     finger.ask_and_open("r2")

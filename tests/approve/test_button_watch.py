@@ -75,7 +75,7 @@ class House:
         self.button.press()
         await self.clock.advance(seconds)
         self.button.release()
-        await self.clock.advance(0.2)
+        await self.clock.advance(0.8)
 
     async def ask(self, request_id: str = "r1") -> None:
         """A question until a press approves."""

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -87,6 +89,28 @@ def test_a_link_that_leads_elsewhere_now_shows(home: Path, survey: Callable[...,
     link.unlink()
     link.symlink_to("evil")
     assert survey({"path": "job.sh"}) != before
+
+
+def test_a_file_that_is_written_while_it_is_read_is_never_the_same(home: Path, survey: Callable[..., Operands]) -> None:
+    log = home / "work" / "busy.log"
+    log.write_bytes(bytes(8_000_000))
+    is_over = threading.Event()
+
+    def write() -> None:
+        with log.open("r+b", buffering=0) as stream:
+            while not is_over.is_set():
+                stream.seek(0)
+                stream.write(os.urandom(8))
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        found = [survey({"path": "busy.log"}) for _ in range(10)]
+    finally:
+        is_over.set()
+        writer.join()
+    assert any("changed while it was read" in digest for each in found for digest in each.files.values())
+    assert all(one != other for one, other in itertools.pairwise(found))
 
 
 def test_a_pipe_in_the_place_of_a_file_does_not_hold_us_up(home: Path, survey: Callable[..., Operands]) -> None:

@@ -69,6 +69,17 @@ def test_a_tools_own_question_is_framed_by_ours() -> None:
     )
 
 
+@pytest.mark.parametrize("is_again", [False, True])
+def test_a_spoken_no_is_offered_where_it_is_heard_and_its_echo_cannot_answer(is_again: bool) -> None:
+    said = spoken_question(CATALOGUE, record({}), is_again=is_again, hears_no=True)
+    assert said.endswith(
+        "again for yes. For no, hold it, or just say so." if is_again else "For no, hold it, or just say so."
+    )
+    last_words = [word.strip(".,") for word in said.split()[-4:]]
+    assert not {"no", "stop", "yes"} & set(last_words), "the room gives back the last words"
+    assert "say so" not in spoken_question(CATALOGUE, record({}), is_again=is_again)
+
+
 def test_without_a_button_nobody_is_told_to_press_one() -> None:
     assert spoken_question(CATALOGUE, record({}), has_button=False) == "May I use the tool, run backup?"
 

@@ -19,6 +19,7 @@ from appliance.clock import SystemClock
 from appliance.home import Home
 from appliance.records import open_records
 from appliance.wiring import credentials_of
+from tests.e2e.board import Board
 from tests.sound_server import SoundServer
 
 #: A loaded test machine loads weights and answers slowly; nothing here waits longer than needed.
@@ -38,13 +39,16 @@ class Device:
         *,
         is_first_start: bool = False,
         has_keyboard: bool = False,
+        board: Board | None = None,
     ) -> None:
         self.home = Home(home)
         #: Both ends of its terminal: what is typed at the first is its Enter key, which is a button.
         self._keyboard = os.openpty() if has_keyboard else None
+        self._board = board
         self._is_first_start = is_first_start
         self._trace = home / "trace.jsonl"
-        self._environment = {**server.environment, "APPLIANCE_HOME": str(home), **(settings or {})}
+        pins = board.environment if board is not None else {}
+        self._environment = {**server.environment, "APPLIANCE_HOME": str(home), **pins, **(settings or {})}
         self._process: subprocess.Popen[str] | None = None
         self.introduction = ""
 
@@ -53,14 +57,16 @@ class Device:
         self._trace.write_text("")
         if not self._is_first_start:
             asyncio.run(_pretend_to_have_greeted(self.home))
+        program = "appliance.cli.main" if self._board is None else "tests.e2e.board"
         with (self.home.folder / "stderr").open("w") as complaints:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "appliance.cli.main", "run", "--stay", "--trace", str(self._trace)],
+                [sys.executable, "-m", program, "run", "--stay", "--trace", str(self._trace)],
                 env=self._environment,
                 stdin=self._keyboard[1] if self._keyboard else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=complaints,
                 text=True,
+                pass_fds=self._board.descriptors if self._board is not None else (),
             )
         assert self._process.stdout is not None
         for line in self._process.stdout:

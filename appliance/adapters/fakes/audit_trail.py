@@ -10,7 +10,8 @@ from appliance.tools.tool import ApprovalRequest, Decision
 class FakeAuditTrail:
     """An AuditTrail and DecisionRecord.
 
-    ``intents`` and ``decisions`` are what was written; ``results`` maps an intent's number to its end.
+    ``intents`` and ``decisions`` are what was written; ``results`` maps an intent's number to its end,
+    ``notes`` to what was noted there.
     ``fails`` makes every write raise, as a full disk does.
     """
 
@@ -18,6 +19,7 @@ class FakeAuditTrail:
         self.intents: list[tuple[ApprovalRequest, Decision]] = []
         self.decisions: list[Decision] = []
         self.results: dict[int, tuple[Outcome, str]] = {}
+        self.notes: dict[int, str] = {}
         self.fails = False
 
     async def intend(self, request: ApprovalRequest, decision: Decision) -> int:
@@ -25,11 +27,13 @@ class FakeAuditTrail:
         self.intents.append((request, decision))
         return len(self.intents)
 
-    async def conclude(self, sequence: int, outcome: Outcome, error: str = "") -> None:
+    async def conclude(self, sequence: int, outcome: Outcome, error: str = "", note: str = "") -> None:
         self._check()
         if sequence in self.results or not 1 <= sequence <= len(self.intents):
             raise StoreError(f"line {sequence} is no open intent")
         self.results[sequence] = (outcome, error)
+        if note:
+            self.notes[sequence] = note
 
     async def decided(self, decision: Decision) -> None:
         self._check()

@@ -14,7 +14,7 @@ class FakeDesk:
     """A Desk. ``verdicts`` maps tool names to answers, others are allowed; ``requests`` is what was asked for.
 
     While ``open`` is cleared, deciding waits. ``changed_mind`` is the last look at calls of these names; ``told`` is
-    what the desk heard of them: begun, unrecorded, ended with an outcome.
+    what the desk heard of them: begun, unrecorded, ended with an outcome. ``notes`` is what it notes about their runs.
     """
 
     def __init__(self, verdicts: dict[str, Verdict] | None = None) -> None:
@@ -22,6 +22,7 @@ class FakeDesk:
         self.requests: list[ApprovalRequest] = []
         self.changed_mind: dict[str, Verdict] = {}
         self.told: list[str] = []
+        self.notes: dict[str, str] = {}
         self.open = asyncio.Event()
         self.open.set()
 
@@ -39,8 +40,9 @@ class FakeDesk:
         self.told.append(f"unrecorded {decision.request.call.name}")
         return self._decision(decision.request, Verdict.UNREACHABLE)
 
-    async def ended(self, decision: Decision, result: ToolResult) -> None:
+    async def ended(self, decision: Decision, result: ToolResult) -> str:
         self.told.append(f"ended {decision.request.call.name} {result.outcome}")
+        return self.notes.get(decision.request.call.name, "")
 
     def _decision(self, request: ApprovalRequest, verdict: Verdict) -> Decision:
         if verdict in (Verdict.ALLOWED, Verdict.APPROVED):
