@@ -8,6 +8,8 @@ import threading
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from appliance.contracts.children import Children
+
 T = TypeVar("T")
 
 
@@ -41,14 +43,18 @@ class PluginCall:
     ended: asyncio.Future[Ran[Any]]
     #: A copy of the caller's context variables, in which the work runs.
     context: contextvars.Context = field(init=False)
+    #: Another one, for what runs on our loop at the work's request.
+    home_context: contextvars.Context = field(init=False)
     #: False once nobody waits for it: it has ended, it was cancelled, or its budget is used up.
     is_awaited: bool = True
     is_started: bool = False
     #: Threads that its ``asyncio.to_thread`` calls started.
     threads: list[threading.Thread] = field(default_factory=list)
+    #: Processes that it started.
+    children: Children = field(default_factory=Children)
 
     def __post_init__(self) -> None:
-        self.context = contextvars.copy_context()
+        self.context, self.home_context = contextvars.copy_context(), contextvars.copy_context()
         self.context.run(CURRENT_CALL.set, self)
 
     def finish(self, ran: Ran[Any]) -> None:

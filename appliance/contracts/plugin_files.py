@@ -7,16 +7,18 @@ import importlib.metadata
 import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
 from appliance.contracts.kotoba.discover import PluginRoot
+from appliance.contracts.kotoba.own_packages import FOLDER, GROUP, entry_points_in
+from appliance.contracts.sapphire.manifest import MANIFEST_FILE, ManifestError, read_manifest
 
 _LOG = logging.getLogger(__name__)
 
 #: Left behind by running a plugin, not part of it.
 _LEFTOVERS = ("__pycache__", ".git")
-_ENTRY_POINT_GROUP = "kotoba.tools"
 
 
 class PluginFiles:
@@ -41,6 +43,12 @@ class PluginFiles:
             _LOG.warning("the files of %s cannot be read: %s", origin, error)
             return ""
 
+    def sources(self, name: str) -> list[Path]:
+        """The Python files of a plugin, without its tests and what it only needs. Raises ``OSError``."""
+        found = [(Path(label), path) for label, path in self._files(name) if path.suffix == ".py"]
+        own = {point.module.partition(".")[0] for root in self._roots for point in entry_points_in(root.folder / name)}
+        return [path for label, path in found if "tests" not in label.parts[:-1] and not _is_needed_only(label, own)]
+
     def _files(self, name: str) -> list[tuple[str, Path]]:
         """Label and place of every file; of a name in several roots all count, for which is loaded may change."""
         found: list[tuple[str, Path]] = []
@@ -50,13 +58,30 @@ class PluginFiles:
             single = root.folder / f"{name}.py"
             if single.is_file():
                 found.append((f"{number}/{single.name}", single))
-            folder = root.folder / name
-            if folder.is_dir():
-                found += [(f"{number}/{name}/{path.relative_to(folder)}", path) for path in _walk(folder)]
+            for folder in _folders_of(root.folder, name):
+                found += [(f"{number}/{folder.name}/{path.relative_to(folder)}", path) for path in _walk(folder)]
         for point in self._entry_points():
             if point.name == name:
                 found += _distribution_files(point)
         return found
+
+
+def _is_needed_only(label: Path, own: set[str]) -> bool:
+    """Whether it belongs to a package in the plugin's folder that is not the plugin itself."""
+    parts = label.parts
+    if FOLDER not in parts:
+        return False
+    return Path(parts[parts.index(FOLDER) + 1]).stem not in own
+
+
+def _folders_of(root: Path, name: str) -> list[Path]:
+    """Folders of a plugin: the one of its name, and one whose manifest has that name."""
+    folders = [root / name] if (root / name).is_dir() else []
+    for manifest in sorted(root.glob(f"*/{MANIFEST_FILE}")):
+        with suppress(ManifestError):
+            if manifest.parent not in folders and read_manifest(manifest.parent).name == name:
+                folders.append(manifest.parent)
+    return folders
 
 
 def _walk(folder: Path) -> Iterator[Path]:
@@ -91,4 +116,4 @@ def _digest(files: list[tuple[str, Path]]) -> str:
 
 
 def _installed_entry_points() -> list[EntryPoint]:
-    return list(importlib.metadata.entry_points(group=_ENTRY_POINT_GROUP))
+    return list(importlib.metadata.entry_points(group=GROUP))

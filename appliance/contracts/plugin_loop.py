@@ -58,7 +58,12 @@ class PluginLoop:
             if not reply.done():
                 reply.set_result(None)
 
-        self._loop.call_soon_threadsafe(home.call_soon_threadsafe, answer)
+        def pass_on() -> None:
+            # A loop that comes round after our own was closed has nobody to answer.
+            with contextlib.suppress(RuntimeError):
+                home.call_soon_threadsafe(answer)
+
+        self._loop.call_soon_threadsafe(pass_on)
         done, _ = await asyncio.wait({reply}, timeout=seconds)
         reply.cancel()
         return bool(done)

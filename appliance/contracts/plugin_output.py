@@ -7,13 +7,14 @@ import sys
 from typing import Any, TextIO
 
 from appliance.contracts.plugin_call import current_plugin
+from appliance.tools.current_chat import is_private_call
 
 #: What a plugin prints without a line end is logged once it is this long.
 _LONGEST_LINE = 2000
 
 
 class PluginOutput:
-    """Stands in for ``sys.stdout``; only plugin code is affected.
+    """Stands in for ``sys.stdout``; only plugin code is affected. What is printed in a private chat goes nowhere.
 
     Code in a thread that a plugin made by itself (not with ``asyncio.to_thread``) carries no name and is missed.
     """
@@ -43,7 +44,7 @@ class PluginOutput:
         if len(rest) > _LONGEST_LINE:
             lines, rest = [*lines, rest], ""
         self._unfinished[plugin] = rest
-        for line in filter(None, lines):
+        for line in filter(None, [] if is_private_call() else lines):
             logging.getLogger(f"plugin.{plugin}").info("%s", line[:_LONGEST_LINE])
         return len(text)
 

@@ -26,17 +26,16 @@ class Quarantine:
         """A piece of work did not end when it was told to; ``is_alive`` says whether it still hangs."""
         if not is_alive():
             return
-        self._abandoned.setdefault(plugin, []).append(is_alive)
+        living = [still for still in self._abandoned.get(plugin, ()) if still()]
+        self._abandoned[plugin] = [*living, is_alive]
         count = self.abandoned(plugin)
         _LOG.warning("plugin %s left work behind that does not end; %d pieces of it hang now", plugin, count)
         if count >= ABANDONED_LIMIT and plugin not in self._paused:
             self.pause(plugin, f"its plugin is paused until the box restarts: {count} of its calls never came back")
 
     def abandoned(self, plugin: str) -> int:
-        """How many pieces of its work hang at this moment."""
-        living = [is_alive for is_alive in self._abandoned.get(plugin, ()) if is_alive()]
-        self._abandoned[plugin] = living
-        return len(living)
+        """How many pieces of its work hang at this moment. Any thread."""
+        return sum(is_alive() for is_alive in self._abandoned.get(plugin, ()))
 
     def pause(self, plugin: str, reason: str) -> None:
         """Run nothing of this plugin any more; ``reason`` is half a sentence for the person."""

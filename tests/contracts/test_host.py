@@ -122,6 +122,7 @@ async def test_a_plugin_that_stops_the_loop_does_not_stop_it(host: PluginHost) -
     assert await host.run("p", hello) == Returned("hello")
 
 
+@pytest.mark.contract("K-126")
 async def test_cancelling_reaches_the_plugin_and_is_not_waited_for(host: PluginHost) -> None:
     started, cleaned_up = threading.Event(), threading.Event()
 
