@@ -58,8 +58,9 @@ class FakeHttpDoor:
         json: Json = None,
         connect_seconds: float = 10.0,
         read_seconds: float = 60.0,
+        follow_redirects: bool = False,
     ) -> AsyncIterator[HttpStream]:
-        """Open the next answer of the script."""
+        """Open the next answer of the script; a redirect is an answer like any other."""
         self.requests.append(SentRequest(method, url, dict(headers or {}), json, connect_seconds, read_seconds))
         if not self.answers:
             raise NetworkError("nobody answers there")
