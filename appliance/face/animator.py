@@ -1,8 +1,9 @@
 """The animator turns facts and seconds into poses; no thread, no device, no chance that it cannot repeat.
 
-Layers: mood, then what the box is doing, then the mouth that follows the sound, then the blink. A focus face stays
-while its tool runs, whatever else is said; a reply's face falls back to neutral when its time is over. The animator
-owns that expiry, so no speech that is cut off can leave a face behind.
+Layers, each over the one below: mood (with its gesture and its lights), what the box is doing, gaze, the mouth that
+follows the sound, the blink. A blink moves only the lids and a word only the mouth. A focus face stays while its tool
+runs, whatever else is said; a reply's face falls back to neutral when its time is over. The animator owns that expiry,
+so no speech that is cut off can leave a face behind.
 """
 
 from __future__ import annotations
@@ -11,19 +12,18 @@ import dataclasses
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 from appliance import events
 from appliance.events import Activity, Emotion, Event
+from appliance.face.doing import Doing
 from appliance.face.emotions import EMOTIONS, EmotionSpec
+from appliance.face.eyes import Blinks, Wandering
+from appliance.face.gestures import Offset, offset
+from appliance.face.lights import brightness, mixed, ring, scaled
+from appliance.face.motion import between, clamped, eased, limited
+from appliance.face.overlay import overlaid
 from appliance.ports import FaceState
 
-#: Lid closes in 80 ms, stays 60 ms, opens in 120 ms (a person's blink).
-_BLINK_CLOSE_SECONDS, _BLINK_STAY_SECONDS, _BLINK_OPEN_SECONDS = 0.08, 0.06, 0.12
-_BLINK_SECONDS = _BLINK_CLOSE_SECONDS + _BLINK_STAY_SECONDS + _BLINK_OPEN_SECONDS
-_SHORTEST_BETWEEN_BLINKS_SECONDS = 0.8
-#: Below this lid a blink cannot be seen.
-_NO_BLINK_LID_DEGREES = 15.0
 #: A fail face stays this long when nothing replaces it.
 _FAIL_SECONDS = 6.0
 
@@ -38,20 +38,28 @@ class _Mood:
 
 @dataclass
 class Animator:
-    """Facts in, poses out. ``loudness`` gives 0 to 1 for the sound that is being played right now."""
+    """Facts in, poses out.
 
-    loudness: Callable[[], float] = lambda: 0.0
+    ``mouth`` gives 0 to 1 for the sound that is heard at a moment of the clock; ``dimming`` 0 to 1 for all lights
+    (quiet hours); ``is_offline`` whether the box misses its model.
+    """
+
+    mouth: Callable[[float], float] = lambda _seconds: 0.0
+    dimming: Callable[[], float] = lambda: 1.0
+    is_offline: Callable[[], bool] = lambda: False
     random: random.Random = field(default_factory=random.Random)
-    _mood: _Mood = field(default_factory=lambda: _Mood(Emotion.NEUTRAL))
-    _focus: dict[str, Emotion] = field(default_factory=dict)
-    _activity: Activity = Activity.IDLE
-    _is_muted: bool = False
-    _shown: FaceState = field(default_factory=FaceState)
-    _from: FaceState = field(default_factory=FaceState)
-    _target: Emotion = Emotion.NEUTRAL
-    _changed_at_seconds: float = -1e9
-    _blink_at_seconds: float = 0.0
-    _pending_focus: Emotion | None = None
+
+    def __post_init__(self) -> None:
+        self._mood = _Mood(Emotion.NEUTRAL)
+        self._focus: dict[str, Emotion] = {}
+        self._pending_focus: Emotion | None = None
+        self._doing = Doing()
+        self._overlay, self._overlay_began = Activity.IDLE, 0.0
+        self._shown = self._from = posed(EMOTIONS[Emotion.NEUTRAL], Emotion.NEUTRAL)
+        self._target, self._changed_at = Emotion.NEUTRAL, -1e9
+        self._moved = self._shown
+        self._moved_at: float | None = None
+        self._blinks, self._wandering = Blinks(self.random), Wandering(self.random)
 
     def tell(self, event: Event) -> None:
         """Take note of a fact; unknown ones are ignored."""
@@ -66,17 +74,14 @@ class Animator:
                 self._pending_focus = None
             case events.ToolFinished(call_id=call_id):
                 self._focus.pop(call_id, None)
-            case events.MuteChanged(is_muted=is_muted):
-                self._is_muted = is_muted
             case events.TurnEnded():
                 self._focus.clear()
                 self._pending_focus = None
-        self._activity = _activity_after(event, self._activity)
+        self._doing.tell(event)
 
-    @property
-    def activity(self) -> Activity:
+    def activity(self, at_seconds: float) -> Activity:
         """What the box is doing, as far as the face knows."""
-        return Activity.MUTED if self._is_muted and self._activity is Activity.IDLE else self._activity
+        return self._doing.activity(at_seconds, is_offline=self.is_offline())
 
     def emotion(self, at_seconds: float) -> Emotion:
         """The mood at that moment: a running tool's focus face, else the reply's, else neutral."""
@@ -89,89 +94,87 @@ class Animator:
 
     def pose(self, at_seconds: float) -> FaceState:
         """The pose at that moment; call it with rising seconds."""
-        emotion = self.emotion(at_seconds)
-        if emotion is not self._target:
-            self._from, self._target, self._changed_at_seconds = self._shown, emotion, at_seconds
+        emotion, activity = self.emotion(at_seconds), self.activity(at_seconds)
         spec = EMOTIONS[emotion]
-        share = min(1.0, max(0.0, (at_seconds - self._changed_at_seconds) / spec.enter_seconds))
-        self._shown = _between(self._from, _pose_of(emotion, spec), _eased(share))
-        state = dataclasses.replace(self._shown, activity=self.activity)
-        if self.activity is Activity.SPEAKING:
-            state = dataclasses.replace(state, mouth_open=max(state.mouth_open, min(1.0, self.loudness())))
-        return dataclasses.replace(state, lid_degrees=self._blinked(state.lid_degrees, spec, at_seconds))
+        state = self._mood_at(emotion, spec, at_seconds)
+        if activity is not self._overlay:
+            self._overlay, self._overlay_began = activity, at_seconds
+        state = self._gaze_wandering(state, spec, at_seconds)
+        state = overlaid(state, spec, activity, at_seconds - self._overlay_began)
+        state = self._moved = self._at_speed(clamped(state), at_seconds)
+        mouth = max(state.mouth_open, min(1.0, self.mouth(at_seconds)))
+        lid = state.lid_degrees * self._blinks.share_open(at_seconds, spec, state.lid_degrees)
+        return dimmed(dataclasses.replace(state, mouth_open=mouth, lid_degrees=lid), self.dimming())
 
-    def _blinked(self, lid_degrees: float, spec: EmotionSpec, at_seconds: float) -> float:
-        if lid_degrees < _NO_BLINK_LID_DEGREES:
-            return lid_degrees
-        since = at_seconds - self._blink_at_seconds
-        if since > _BLINK_SECONDS:
-            between = self.random.expovariate(spec.blinks_per_minute / 60.0)
-            self._blink_at_seconds = at_seconds + max(_SHORTEST_BETWEEN_BLINKS_SECONDS, between)
-            return lid_degrees
-        if since < 0:
-            return lid_degrees
-        if since < _BLINK_CLOSE_SECONDS:
-            return lid_degrees * (1 - since / _BLINK_CLOSE_SECONDS)
-        opening = since - _BLINK_CLOSE_SECONDS - _BLINK_STAY_SECONDS
-        return lid_degrees * max(0.0, opening / _BLINK_OPEN_SECONDS)
+    def _mood_at(self, emotion: Emotion, spec: EmotionSpec, at_seconds: float) -> FaceState:
+        """The mood on its way in, with its gesture and its lights."""
+        if emotion is not self._target:
+            self._from, self._target, self._changed_at = self._shown, emotion, at_seconds
+        since = at_seconds - self._changed_at
+        share = eased(since / spec.enter_seconds)
+        state = self._shown = between(self._from, posed(spec, emotion), share)
+        rgb = mixed(self._from.rgb, spec.rgb, share)
+        lit = dataclasses.replace(state, rgb=rgb, brightness=brightness(spec, since), ring=ring(spec, rgb, since))
+        return _with(lit, offset(spec.gesture, since))
+
+    def _gaze_wandering(self, state: FaceState, spec: EmotionSpec, at_seconds: float) -> FaceState:
+        if not spec.wanders:
+            return state
+        x, y = self._wandering.gaze(at_seconds)
+        return dataclasses.replace(state, gaze_x=state.gaze_x + x, gaze_y=state.gaze_y + y)
+
+    def _at_speed(self, state: FaceState, at_seconds: float) -> FaceState:
+        passed, self._moved_at = at_seconds - (self._moved_at or at_seconds), at_seconds
+        return limited(self._moved, state, passed) if passed > 0 else state
+
+
+def posed(spec: EmotionSpec, emotion: Emotion) -> FaceState:
+    """The pose of a mood as strongly as it is shown, its lights at their middle."""
+    calm, strength = EMOTIONS[Emotion.NEUTRAL], spec.intensity
+
+    def shown(of_calm: float, of_mood: float) -> float:
+        return of_calm + (of_mood - of_calm) * strength
+
+    return FaceState(
+        emotion=emotion,
+        brow_left_degrees=shown(calm.brow_left_degrees, spec.brow_left_degrees),
+        brow_right_degrees=shown(calm.brow_right_degrees, spec.brow_right_degrees),
+        lid_degrees=shown(calm.lid_degrees, spec.lid_degrees),
+        mouth_degrees=shown(calm.mouth_degrees, spec.mouth_degrees),
+        mouth_open=shown(calm.mouth_open, spec.mouth_open),
+        neck_degrees=shown(calm.neck_degrees, spec.neck_degrees),
+        gaze_x=shown(calm.gaze_x, spec.gaze_x),
+        gaze_y=shown(calm.gaze_y, spec.gaze_y),
+        rgb=spec.rgb,
+        brightness=spec.brightness,
+        intensity=strength,
+        transition_seconds=spec.enter_seconds,
+    )
 
 
 def still(emotion: Emotion, activity: Activity = Activity.IDLE) -> FaceState:
     """The pose of a mood at rest, as pictures and the sheet show it."""
-    return dataclasses.replace(_pose_of(emotion, EMOTIONS[emotion]), activity=activity)
+    spec = EMOTIONS[emotion]
+    state = dataclasses.replace(posed(spec, emotion), ring=ring(spec, spec.rgb, 0.4))
+    return clamped(overlaid(state, spec, activity, 0.4))
 
 
-def _activity_after(event: Event, activity: Activity) -> Activity:
-    match event:
-        case events.TurnStarted(origin="typed") | events.SpeechEnded() | events.ToolStarted():
-            return Activity.WORKING
-        case events.TurnStarted() | events.WakeDetected():
-            return Activity.LISTENING
-        case events.ApprovalRequested():
-            return Activity.ASKING
-        case events.PlaybackFinished(turn_id="") if activity is Activity.SPEAKING:
-            return Activity.IDLE
-        case events.ApprovalDecided() | events.PlaybackFinished():
-            return Activity.WORKING if activity in (Activity.SPEAKING, Activity.ASKING) else activity
-        case events.PlaybackStarted(lane="speech"):
-            return Activity.SPEAKING
-        case events.TurnEnded():
-            return Activity.IDLE
-    return activity
-
-
-def _pose_of(emotion: Emotion, spec: EmotionSpec) -> FaceState:
-    return FaceState(
-        emotion=emotion,
-        brow_left_degrees=spec.brow_left_degrees,
-        brow_right_degrees=spec.brow_right_degrees,
-        lid_degrees=spec.lid_degrees,
-        mouth_degrees=spec.mouth_degrees,
-        mouth_open=spec.mouth_open,
-        neck_degrees=spec.neck_degrees,
-        gaze_x=spec.gaze_x,
-        gaze_y=spec.gaze_y,
-        rgb=spec.rgb,
-        brightness=spec.brightness,
-    )
-
-
-def _eased(share: float) -> float:
-    """Minimum-jerk curve: starts and stops softly, as servos and eyes like it."""
-    return share * share * share * (share * (share * 6 - 15) + 10)
-
-
-def _between(start: FaceState, end: FaceState, share: float) -> FaceState:
-    """``end`` with every number on its way from ``start``."""
+def dimmed(state: FaceState, share: float) -> FaceState:
+    """The pose with its lights turned down."""
     if share >= 1.0:
-        return end
-
-    def mix(a: float, b: float) -> float:
-        return a + (b - a) * share
-
-    numbers: dict[str, Any] = {name: mix(getattr(start, name), getattr(end, name)) for name in _NUMBERS}
-    numbers["rgb"] = tuple(round(mix(a, b)) for a, b in zip(start.rgb, end.rgb, strict=True))
-    return dataclasses.replace(end, **numbers)
+        return state
+    lights = tuple(scaled(colour, share) for colour in state.ring)
+    return dataclasses.replace(state, brightness=state.brightness * share, ring=lights, dimming=share)
 
 
-_NUMBERS = tuple(entry.name for entry in dataclasses.fields(FaceState) if entry.type == "float")
+def _with(state: FaceState, moved: Offset) -> FaceState:
+    left, right, swap = state.brow_left_degrees, state.brow_right_degrees, moved.swaps_brows
+    return dataclasses.replace(
+        state,
+        brow_left_degrees=left + (right - left) * swap + moved.brow_degrees,
+        brow_right_degrees=right + (left - right) * swap + moved.brow_degrees,
+        mouth_degrees=state.mouth_degrees + moved.mouth_degrees,
+        neck_degrees=state.neck_degrees + moved.neck_degrees,
+        gaze_x=state.gaze_x + moved.gaze_x,
+        gaze_y=state.gaze_y + moved.gaze_y,
+    )

@@ -6,13 +6,15 @@ import asyncio
 import contextlib
 import threading
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from appliance.audio import AudioChunk, Samples
+from appliance.ports import TimedPhoneme
+from appliance.speak.mouth import MouthShapes
 
 Floats = npt.NDArray[np.float32]
 
@@ -47,17 +49,20 @@ class Clip:
         self._blocks: deque[Samples | Floats] = deque()
         self._offset = 0
         self._written = 0
+        self._source_frames = 0.0
+        self._shapes = MouthShapes()
         self._heard = 0
         self._is_ended = False
         self._is_dropped = False
 
-    def write(self, chunk: AudioChunk) -> bool:
-        """Add mono sound of any rate (the same rate for all of a clip).
+    def write(self, chunk: AudioChunk, phonemes: Sequence[TimedPhoneme] = ()) -> bool:
+        """Add mono sound of any rate (the same rate for all of a clip), with its phonemes when they are known.
 
         False when the clip was dropped, so that nobody goes on making sound for it.
         """
         if chunk.format.channels != 1:
             raise ValueError("the mixer takes mono")
+        self._add_shapes(chunk, phonemes)
         if chunk.format.sample_rate_hz == self._sample_rate_hz:
             return self._append(chunk.samples)
         return self._append(self._resample(chunk))
@@ -131,6 +136,11 @@ class Clip:
             self._post(self._over.set)
         return count
 
+    @property
+    def mouth_open(self) -> float | None:
+        """How far its next sound opens a mouth, 0 to 1; None when the voice does not tell."""
+        return self._shapes.at(self._heard)
+
     def cut(self, fade_seconds: float = FADE_SECONDS) -> None:
         """Drop what is left, but for a short fade when it is sounding. Call ``wake`` without the lock then."""
         if self.is_over:
@@ -167,6 +177,13 @@ class Clip:
                 self._written += len(samples)
             self._on_sound()
         return not self._is_dropped
+
+    def _add_shapes(self, chunk: AudioChunk, phonemes: Sequence[TimedPhoneme]) -> None:
+        frames_per_sample = self._sample_rate_hz / chunk.format.sample_rate_hz
+        if phonemes:
+            with self._lock:
+                self._shapes.add(phonemes, self._source_frames, frames_per_sample)
+        self._source_frames += len(chunk.samples) * frames_per_sample
 
     def _resample(self, chunk: AudioChunk) -> Samples:
         if self._resampler is None:

@@ -15,7 +15,6 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
 from functools import partial
 
 from appliance import events
-from appliance.audio import AudioChunk
 from appliance.clock import Clock, within
 from appliance.errors import ApplianceError, SoundCardLostError, SynthesisError, TurnDroppedError
 from appliance.events import Event
@@ -211,16 +210,16 @@ class LinePlayer:
             line.synthesis = Synthesis(self._sound_of(line.text))
         return line.synthesis
 
-    async def _sound_of(self, text: str) -> AsyncGenerator[AudioChunk, None]:
+    async def _sound_of(self, text: str) -> AsyncGenerator[SynthesizedChunk, None]:
         speed = self.speed
         kept = await self._cache.get(text, speed) if self._cache is not None else None
         if kept is not None:
-            yield kept
+            yield SynthesizedChunk(kept)
             return
         stream = self._synthesizer.synthesize(text, speed=speed)
         try:
             async for chunk in stream:
-                yield chunk.audio
+                yield chunk
         finally:
             await _close(stream)
 
@@ -251,14 +250,14 @@ class LinePlayer:
         clip: Clip | None = None
         for index in itertools.count():
             try:
-                audio = await within(self._clock, SYNTHESIS_SECONDS, synthesis.chunk(index))
+                chunk = await within(self._clock, SYNTHESIS_SECONDS, synthesis.chunk(index))
             except TimeoutError as error:
                 raise SynthesisError(f"the voice gave no sound for {SYNTHESIS_SECONDS:g} s") from error
-            if audio is None:
+            if chunk is None:
                 break
             if clip is None:
                 clip = line.clip = self._mixer.open_clip(line.lane, line.text, partial(self._begin, line))
-            if not clip.write(audio):
+            if not clip.write(chunk.audio, chunk.phonemes):
                 break
         if clip is not None:
             clip.end()

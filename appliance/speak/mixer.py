@@ -19,8 +19,8 @@ from appliance.speak.clip import Clip, Floats
 
 #: Gain of a ducked lane (-14 dB): still there, but out of the way of a voice.
 DUCK_GAIN = 0.2
-#: ``recent_level`` goes from 0 at the first of these to 1 at the second. A peak-normalised piper voice has
-#: pauses below -45 dBFS and vowels around -12 dBFS.
+#: A mouth without phonemes follows the loudness: shut at the first of these, wide open at the second. A piper voice
+#: has pauses below -45 dBFS and vowels around -12 dBFS.
 _QUIET_DBFS, _LOUD_DBFS = -45.0, -12.0
 
 
@@ -36,7 +36,8 @@ class Mixer:
     """Sums the lanes for the sound card.
 
     ``on_ready`` is called, on the loop's thread, each time sound was added: a card without a clock of its own
-    then starts to pull. Alerts keep the volume ``alert_floor_percent`` and duck the other lanes while they sound.
+    then starts to pull. ``on_mouth`` is called on the audio thread for each block with how far the speech in it opens
+    a mouth, 0 to 1. Alerts keep the volume ``alert_floor_percent`` and duck the other lanes while they sound.
     """
 
     def __init__(
@@ -46,8 +47,10 @@ class Mixer:
         volume_percent: int = 70,
         alert_floor_percent: int = 40,
         on_ready: Callable[[], None] | None = None,
+        on_mouth: Callable[[float], None] | None = None,
     ) -> None:
         self.on_ready = on_ready
+        self._on_mouth = on_mouth
         self._sample_rate_hz = sample_rate_hz
         self._alert_floor_percent = alert_floor_percent
         self._volume_percent = volume_percent
@@ -56,7 +59,6 @@ class Mixer:
         self._lanes = {lane: _LaneQueue() for lane in Lane}
         self._sum: Floats = np.zeros(0, dtype=np.float32)
         self._scratch: Floats = np.zeros(0, dtype=np.float32)
-        self._recent_level = 0.0
         self._rendered_frames = 0
 
     # --------------------------------------------------------------------------------- the loop's thread
@@ -132,11 +134,6 @@ class Mixer:
             return any(queue.has_sound for queue in self._lanes.values())
 
     @property
-    def recent_level(self) -> float:
-        """Loudness of the speech in the last block, 0 to 1, whatever the volume: opens the face's mouth."""
-        return self._recent_level
-
-    @property
     def rendered_frames(self) -> int:
         """How many samples the card has taken, silence included: stands still when the card is stuck or missing."""
         return self._rendered_frames
@@ -150,14 +147,15 @@ class Mixer:
             self._scratch = np.zeros(frames, dtype=np.float32)
         total, scratch = self._sum[:frames], self._scratch[:frames]
         total.fill(0.0)
-        loudness = 0.0
+        mouth = 0.0
         with self._lock:
             targets = self._gains()
             for lane, queue in self._lanes.items():
                 square_sum = queue.add_to(total, scratch, targets[lane])
-                if queue.is_speech:
-                    loudness += square_sum
-        self._recent_level = _as_level(loudness / frames) if frames else 0.0
+                if queue.is_speech and frames:
+                    mouth = max(mouth, _as_level(square_sum / frames) if queue.mouth is None else queue.mouth)
+        if self._on_mouth is not None:
+            self._on_mouth(mouth)
         self._rendered_frames += frames
         np.clip(total, -32768.0, 32767.0, out=total)
         return total.astype(np.int16)
@@ -183,6 +181,8 @@ class _LaneQueue:
         self.clips: deque[Clip] = deque()
         self.generation = 0
         self.is_speech = False
+        #: What the phonemes of the block's first clip say; None when they are not known.
+        self.mouth: float | None = None
         self._gain: float | None = None
 
     @property
@@ -202,6 +202,7 @@ class _LaneQueue:
 
     def add_to(self, total: Floats, scratch: Floats, target_gain: float) -> float:
         """Add this lane's next samples to ``total``; the sum of their squares before the gain."""
+        self.mouth = self.clips[0].mouth_open if self.clips else None
         count = self._take(scratch)
         if count == 0:
             self._gain = None  # Nothing sounds, so the next gain needs no ramp.

@@ -82,7 +82,12 @@ def _json(match: re.Match[str]) -> str:
     return re.sub(r"\s+", " ", re.sub(r'[{}"\[\]]', " ", match.group()).replace(":", " "))
 
 
+#: The handle of a picture of ours, which a model may repeat: nobody can do anything with it by ear.
+_PICTURE = r"img:[0-9a-f]{12}\.(?:png|jpg)\b"
+
 RULES: tuple[Rule, ...] = (
+    rule(rf"\s*\((?:image |picture )?{_PICTURE}\)", ""),
+    rule(rf"\b(?:the )?(?:(?:image|picture|photo) )?{_PICTURE}", "the picture", ignore_case=True),
     rule(r"\{[^{}]*\}", _json),
     rule(r"(?:https?|ftp)://(?:[^\s/@]*@)?(?P<host>[^\s/:?#<>()]+?)(?:[:/?#][^\s<>]*?)?(?=[.,;:!?)>]*(?:\s|$))", _url),
     rule(rf"(?P<name>[\w.+-]+)@(?P<host>{_HOST})\b", _email, ignore_case=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator
 
-from appliance.audio import AudioChunk
+from appliance.ports import SynthesizedChunk
 
 #: Rough pace of speech, where the length of a line must be guessed before its sound exists.
 CHARACTERS_PER_SECOND = 15.0
@@ -14,8 +14,8 @@ CHARACTERS_PER_SECOND = 15.0
 class Synthesis:
     """Pulls ``source`` in a task of its own; readers get each chunk as soon as it exists."""
 
-    def __init__(self, source: AsyncGenerator[AudioChunk, None]) -> None:
-        self._chunks: list[AudioChunk] = []
+    def __init__(self, source: AsyncGenerator[SynthesizedChunk, None]) -> None:
+        self._chunks: list[SynthesizedChunk] = []
         self._error: Exception | None = None
         self._is_over = False
         self._news = asyncio.Event()
@@ -26,7 +26,7 @@ class Synthesis:
         """Whether no more sound is being made."""
         return self._is_over
 
-    async def chunk(self, index: int) -> AudioChunk | None:
+    async def chunk(self, index: int) -> SynthesizedChunk | None:
         """The chunk at ``index``, as soon as it exists; None behind the last one.
 
         Raises what the source raised, behind the chunks that it gave before.
@@ -46,7 +46,7 @@ class Synthesis:
         self._is_over = True
         self._news.set()
 
-    async def _pull(self, source: AsyncGenerator[AudioChunk, None]) -> None:
+    async def _pull(self, source: AsyncGenerator[SynthesizedChunk, None]) -> None:
         try:
             async for chunk in source:
                 self._chunks.append(chunk)

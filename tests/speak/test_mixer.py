@@ -8,6 +8,7 @@ import pytest
 
 from appliance.audio import AudioChunk, AudioFormat, Samples
 from appliance.clock import settle
+from appliance.ports import TimedPhoneme
 from appliance.speak.clip import FADE_SECONDS
 from appliance.speak.mixer import DUCK_GAIN, Lane, Mixer
 
@@ -215,11 +216,12 @@ async def test_a_card_without_a_clock_is_told_when_there_is_sound_again() -> Non
 
 async def test_the_mouth_follows_speech_whatever_the_volume_and_no_other_sound() -> None:
     def level_of(lane: Lane, text: str, loudness: int, volume_percent: int) -> float:
-        mixer = Mixer(RATE_HZ, volume_percent=volume_percent)
+        mouth: list[float] = []
+        mixer = Mixer(RATE_HZ, volume_percent=volume_percent, on_mouth=mouth.append)
         clip = mixer.open_clip(lane, text)
         clip.write(tone(loudness))
         mixer.render(BLOCK)
-        return mixer.recent_level
+        return mouth[-1]
 
     loud = level_of(Lane.SPEECH, "ah", 8000, 100)
     assert 0.8 < loud <= 1.0
@@ -231,14 +233,28 @@ async def test_the_mouth_follows_speech_whatever_the_volume_and_no_other_sound()
 
 
 async def test_the_mouth_closes_when_speech_ends() -> None:
-    mixer = loud_mixer()
+    mouth: list[float] = []
+    mixer = Mixer(RATE_HZ, on_mouth=mouth.append)
     clip = mixer.open_clip(Lane.SPEECH, "ah")
     clip.write(tone(8000, 0.02))
     clip.end()
     mixer.render(BLOCK)
-    assert mixer.recent_level > 0.0
     mixer.render(BLOCK)
-    assert mixer.recent_level == 0.0
+    assert mouth[0] > 0.0 and mouth[1] == 0.0
+
+
+async def test_the_mouth_follows_the_phonemes_of_a_voice_that_tells_them_at_any_rate() -> None:
+    mouth: list[float] = []
+    mixer = Mixer(RATE_HZ, on_mouth=mouth.append)
+    clip = mixer.open_clip(Lane.SPEECH, "mama")
+    half = AudioChunk(tone(8000, 0.08).samples, AudioFormat(RATE_HZ // 2))
+    clip.write(half, [TimedPhoneme("m", len(half.samples) // 2), TimedPhoneme("ˈa", len(half.samples) // 2)])
+    clip.end()
+    blocks = round(clip.written_seconds * RATE_HZ) // BLOCK
+    for _ in range(blocks):
+        mixer.render(BLOCK)
+    assert set(mouth[: blocks // 2 - 1]) == {0.0}
+    assert set(mouth[blocks // 2 + 1 :]) == {1.0}
 
 
 async def test_the_loop_and_the_audio_thread_may_work_at_once() -> None:

@@ -42,6 +42,7 @@ def hums() -> Hum:
     return Hum([AudioChunk(one, AudioFormat(RATE_HZ)) for one in samples])
 
 
+@pytest.mark.contract("K-054", "K-055", "K-061")
 @dataclass
 class Stage:
     """A turn with a narrator; ``start`` and ``finish`` play the runner's part."""
@@ -100,6 +101,7 @@ async def test_a_slow_call_is_announced_kept_company_and_concluded_before_the_re
     ]
 
 
+@pytest.mark.contract("K-055", "K-056", "K-057", "K-058")
 async def test_heartbeats_come_at_9_30_and_51_seconds_and_the_last_one_repeats() -> None:
     stage, tool = Stage(), slow_tool()
     stage.start(tool)
@@ -116,6 +118,7 @@ async def test_a_blank_heartbeat_is_silent_but_takes_its_place() -> None:
     assert stage.seconds_of(LineKind.HEARTBEAT) == [30]
 
 
+@pytest.mark.contract("K-059", "K-060")
 async def test_a_heartbeat_waits_while_the_call_waits_for_a_person() -> None:
     stage, tool = Stage(), slow_tool()
     call = stage.start(tool)
@@ -128,6 +131,7 @@ async def test_a_heartbeat_waits_while_the_call_waits_for_a_person() -> None:
     assert [text for kind, text in stage.narrated()][1:] == ["Still looking.", "Nearly there."]
 
 
+@pytest.mark.contract("K-055", "K-056")
 async def test_no_heartbeat_after_the_end_of_its_tool() -> None:
     stage, tool = Stage(), slow_tool()
     call = stage.start(tool)
@@ -175,6 +179,7 @@ async def test_a_heartbeat_that_an_alert_cut_is_not_said_again_when_its_tool_has
     assert stage.rig.heard == ["Still looking at the many pages of it.", "The soup is ready."]
 
 
+@pytest.mark.contract("K-061", "K-062", "K-063", "K-064")
 @pytest.mark.parametrize(
     ("outcome", "line"),
     [
@@ -192,6 +197,7 @@ async def test_the_outcome_decides_the_last_line(outcome: Outcome, line: list[st
     assert stage.rig.heard == ["Let me look.", *line]
 
 
+@pytest.mark.contract("K-054")
 async def test_each_tool_is_announced_and_concluded_once_per_turn() -> None:
     stage, tool, other = Stage(), slow_tool(), slow_tool("other", VoiceLines("Other.", (), "Done other.", ""))
     stage.finish(stage.start(tool, "call-1"), tool, Outcome.FAILED)
@@ -205,6 +211,7 @@ async def test_each_tool_is_announced_and_concluded_once_per_turn() -> None:
     assert stage.rig.heard[4:] == ["Let me look.", "Here it is."]
 
 
+@pytest.mark.contract("K-089")
 async def test_a_tool_that_asks_a_person_itself_has_no_heartbeats() -> None:
     stage, tool = Stage(), slow_tool(is_interactive=True)
     call = stage.start(tool)
@@ -214,6 +221,7 @@ async def test_a_tool_that_asks_a_person_itself_has_no_heartbeats() -> None:
     assert stage.rig.heard == ["Let me look.", "Here it is."]
 
 
+@pytest.mark.contract("K-053", "K-066")
 async def test_a_tool_without_lines_is_silent() -> None:
     stage, tool = Stage(), slow_tool(lines=VoiceLines())
     call = stage.start(tool)
@@ -223,8 +231,10 @@ async def test_a_tool_without_lines_is_silent() -> None:
     assert not stage.rig.output.played.any()
 
 
-async def test_a_typed_turn_is_silent_but_has_its_faces() -> None:
-    stage, tool = Stage(channel="text"), slow_tool()
+@pytest.mark.contract("K-071", "K-073", "K-074")
+@pytest.mark.parametrize("is_reasoning", [False, True])
+async def test_a_typed_turn_is_silent_but_has_its_faces(is_reasoning: bool) -> None:
+    stage, tool = Stage(channel="text", is_reasoning=is_reasoning), slow_tool()
     call = stage.start(tool)
     await stage.rig.play(40.0)
     stage.finish(call, tool, Outcome.FAILED)
@@ -235,6 +245,7 @@ async def test_a_typed_turn_is_silent_but_has_its_faces() -> None:
     assert faces == [(Emotion.DETERMINED, "focus"), (Emotion.CONFUSED, "fail")]
 
 
+@pytest.mark.contract("K-074", "K-076")
 @pytest.mark.parametrize("outcome", [Outcome.OK, Outcome.REFUSED, Outcome.PENDING, Outcome.INTERRUPTED])
 async def test_only_a_failure_makes_the_fail_face(outcome: Outcome) -> None:
     stage, tool = Stage(), slow_tool()
@@ -242,6 +253,7 @@ async def test_only_a_failure_makes_the_fail_face(outcome: Outcome) -> None:
     assert [event.source for event in stage.rig.told(EmotionChanged)] == ["focus"]
 
 
+@pytest.mark.contract("K-068", "K-070")
 async def test_a_reasoning_model_gets_hums_in_turn_instead_of_lines() -> None:
     stage, tool = Stage(is_reasoning=True), slow_tool()
     call = stage.start(tool)

@@ -109,6 +109,11 @@ def test_machine_text_sounds_as_the_table_says(row: Row) -> None:
         assert not problem
 
 
+def test_the_handle_of_a_picture_is_not_read_out() -> None:
+    assert _said("Here it is (image img:0123456789ab.jpg).") == ["Here it is."]
+    assert _said("I saved the image img:0123456789ab.png for you.") == ["I saved the picture for you."]
+
+
 @pytest.mark.parametrize("row", [row for row in ROWS if row.row_id not in NOT_YET], ids=lambda row: row.row_id)
 def test_it_sounds_the_same_cut_at_any_place(row: Row) -> None:
     whole = _speak(row.text, language=row.language)
