@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from appliance.events import Activity
-from appliance.ports import FaceState
+from appliance.ports import ALL_FACE_PARTS, FacePart, FaceState
 
 if TYPE_CHECKING:
     from PIL import Image, ImageDraw
@@ -36,7 +36,7 @@ _LAMPS: dict[Activity, tuple[tuple[int, int, int], str]] = {
 
 
 class PictureFace:
-    """A FaceBackend that keeps one PNG file up to date; written only when the pose changed visibly."""
+    """A FaceBackend and a PictureScreen: keeps one PNG file up to date, written only when it changed visibly."""
 
     def __init__(self, file: Path) -> None:
         self._file = file
@@ -46,11 +46,23 @@ class PictureFace:
     def name(self) -> str:
         return f"picture {self._file.name}"
 
+    @property
+    def parts(self) -> frozenset[FacePart]:
+        return ALL_FACE_PARTS
+
+    @property
+    def poses_per_second(self) -> float:
+        return 5.0
+
     def apply(self, state: FaceState) -> None:
         if state == self._last:
             return
         write_picture(draw_face(state), self._file)
         self._last = state
+
+    def show_picture(self, data: bytes) -> None:
+        write_picture(fit_picture(data, _SIDE_PIXELS), self._file)
+        self._last = None
 
     def park(self) -> None:
         self._last = None
@@ -59,8 +71,8 @@ class PictureFace:
         """Nothing is held."""
 
 
-def draw_face(state: FaceState, side_pixels: int = _SIDE_PIXELS) -> Image.Image:
-    """The pose as an RGB picture, ``side_pixels`` square."""
+def draw_face(state: FaceState, side_pixels: int = _SIDE_PIXELS, *, is_quick: bool = False) -> Image.Image:
+    """The pose as an RGB picture, ``side_pixels`` square; ``is_quick`` for moving ones, in a third of the time."""
     from PIL import Image, ImageDraw
 
     side = side_pixels * _OVERSAMPLING
@@ -75,7 +87,20 @@ def draw_face(state: FaceState, side_pixels: int = _SIDE_PIXELS) -> Image.Image:
         _draw_brow(pen, state, unit, colour, drop, is_left=is_left)
     _draw_mouth(pen, state, unit, colour, drop)
     _draw_lamp(pen, state.activity, unit)
+    if is_quick:
+        return image.reduce(_OVERSAMPLING)
     return image.resize((side_pixels, side_pixels), Image.Resampling.LANCZOS)
+
+
+def fit_picture(data: bytes, side_pixels: int) -> Image.Image:
+    """A JPEG of ours, whole, on a square of that size."""
+    from PIL import Image
+
+    square = Image.new("RGB", (side_pixels, side_pixels), _BACKGROUND)
+    with Image.open(io.BytesIO(data), formats=["JPEG"]) as picture:
+        picture.thumbnail((side_pixels, side_pixels))
+        square.paste(picture, ((side_pixels - picture.width) // 2, (side_pixels - picture.height) // 2))
+    return square
 
 
 def draw_sheet(faces: Sequence[tuple[str, FaceState]], columns: int = 7, side_pixels: int = 150) -> Image.Image:
@@ -100,8 +125,11 @@ def write_picture(image: Image.Image, file: Path) -> None:
     image.save(packed, format="PNG")
     file.parent.mkdir(parents=True, exist_ok=True)
     half = file.with_name(f".{file.name}.new")
-    half.write_bytes(packed.getvalue())
-    half.replace(file)
+    try:
+        half.write_bytes(packed.getvalue())
+        half.replace(file)
+    finally:
+        half.unlink(missing_ok=True)
 
 
 def _lit(state: FaceState) -> tuple[int, int, int]:
@@ -144,7 +172,9 @@ def _draw_brow(
 
 
 def _draw_mouth(pen: Draw, state: FaceState, unit: float, colour: tuple[int, int, int], drop: float) -> None:
-    centre_x, centre_y, half_width = 50.0, 74 + drop, 16.0
+    # A mouth that opens without a smile gets round.
+    half_width = 16.0 * (1 - 0.5 * state.mouth_open * (state.mouth_degrees < 5))
+    centre_x, centre_y = 50.0, 74 + drop
     bend = state.mouth_degrees / 20.0 * 9.0
     steps = [index / 24 * 2 - 1 for index in range(25)]
     upper = [(centre_x + x * half_width, centre_y + bend * (0.5 - x * x)) for x in steps]

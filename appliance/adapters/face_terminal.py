@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TextIO
 
 from appliance.events import Activity
-from appliance.ports import FaceState
+from appliance.ports import ALL_FACE_PARTS, FacePart, FaceState
 
 _ACTIVITY_WORDS: dict[Activity, str] = {Activity.IDLE: "", Activity.WORKING: "working"}
 
@@ -20,6 +20,14 @@ class TerminalFace:
     @property
     def name(self) -> str:
         return "terminal"
+
+    @property
+    def parts(self) -> frozenset[FacePart]:
+        return ALL_FACE_PARTS
+
+    @property
+    def poses_per_second(self) -> float:
+        return 10.0
 
     def apply(self, state: FaceState) -> None:
         line = face_line(state)

@@ -1,4 +1,4 @@
-"""``appliance face``: see the moods without a robot."""
+"""``appliance face``: see the moods without a robot; look after a robot that shows them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import dataclasses
 from pathlib import Path
 
 from appliance import wiring
+from appliance.cli import face_board, face_calibrate
 from appliance.cli.shared import check_writable, print_json
 from appliance.clock import Clock, SystemClock
 from appliance.errors import UsageError
@@ -28,6 +29,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     sheet = actions.add_parser("sheet", help="all 14 moods on one PNG")
     sheet.add_argument("--out", type=Path, required=True)
     actions.add_parser("demo", help="all moods one after another on the terminal")
+    face_calibrate.add_arguments(actions)
+    face_board.add_arguments(actions)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -38,8 +41,12 @@ def run(arguments: argparse.Namespace) -> int:
         _say_written(arguments)
     elif arguments.action == "demo":
         asyncio.run(play_demo(wiring.terminal_face(), SystemClock()))
-    else:
+    elif arguments.action == "show":
         _show(arguments)
+    elif arguments.action == "calibrate":
+        return face_calibrate.run(arguments)
+    else:
+        return face_board.run(arguments)
     return 0
 
 

@@ -13,6 +13,8 @@ from appliance.adapters.face_picture import PictureFace, draw_face, draw_sheet
 from appliance.adapters.face_terminal import TerminalFace, face_line
 from appliance.events import Activity, Emotion
 from appliance.face.animator import still
+from appliance.ports import FaceState
+from tests.pictures import GREEN, is_like, opened, picture
 
 
 def test_the_fourteen_pictures_differ_in_shape_not_only_in_colour() -> None:
@@ -64,3 +66,18 @@ def test_the_terminal_face_stays_on_its_line_and_leaves_it_clean() -> None:
     assert "\n" not in stream.getvalue()
     assert stream.getvalue().count("happy") == 1
     assert stream.getvalue().endswith("\r\x1b[K")
+
+
+@pytest.mark.contract("S-027")
+def test_the_picture_face_shows_a_picture_whole_and_then_the_face_again(tmp_path: Path) -> None:
+    file = tmp_path / "face.png"
+    face = PictureFace(file)
+    face.apply(FaceState())
+    before = file.read_bytes()
+    face.show_picture(picture(GREEN, (300, 100)))
+    with opened(file.read_bytes()) as shown:
+        assert shown.format == "PNG" and shown.width == shown.height
+        middle, edge = shown.getpixel((shown.width // 2, shown.height // 2)), shown.getpixel((5, 5))
+        assert is_like(middle, GREEN) and not is_like(edge, GREEN)
+    face.apply(FaceState())
+    assert file.read_bytes() == before
