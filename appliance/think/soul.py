@@ -3,7 +3,7 @@
 ::
 
     # SOUL
-    name: Wren                 front part: name, language, voice_id; up to the first line of dashes
+    name: Wren                 front part: name, language, voice_id (or voice); up to the first line of dashes
     ---
     ## Personality             also: How to address the user, Emotional rules, Quirks
     Warm and brief.
@@ -13,13 +13,12 @@
       heartbeat: ["Not boiling yet.", "Nearly."]
       fail: ""                 silence
 
-Nothing in it is an error: what is not understood is left out.
+Nothing in it is an error: what is not understood is left out. What its owner surely meant otherwise is remarked on.
 """
 
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -27,10 +26,9 @@ from pathlib import Path
 from appliance.errors import ConfigError
 from appliance.tools.tool import VoiceLines
 
-_LOG = logging.getLogger(__name__)
-
 #: A soul is read to the model in every round; more than this is a mistake.
 _LONGEST_CHARACTERS = 32_000
+_KEYS = ("before", "heartbeat", "after", "fail")
 
 
 @dataclass(frozen=True)
@@ -60,6 +58,8 @@ class Soul:
     emotional_rules: str = ""
     quirks: str = ""
     voice_overrides: Mapping[str, VoiceOverride] = field(default_factory=dict)
+    #: Sentences for the owner about what has another effect than they may think; no part of the soul itself.
+    remarks: tuple[str, ...] = field(default=(), compare=False)
 
     @classmethod
     def load(cls, file: Path) -> Soul:
@@ -68,23 +68,27 @@ class Soul:
             text = file.read_bytes().decode("utf-8", errors="replace")
         except OSError as error:
             raise ConfigError(f"the soul {file} cannot be read: {error.strerror}") from error
-        if len(text) > _LONGEST_CHARACTERS:
-            _LOG.warning("the soul %s is cut at %d characters", file, _LONGEST_CHARACTERS)
-        return cls.parse(text[:_LONGEST_CHARACTERS])
+        soul = cls.parse(text[:_LONGEST_CHARACTERS])
+        if len(text) <= _LONGEST_CHARACTERS:
+            return soul
+        remark = f"it is longer than {_LONGEST_CHARACTERS} characters, and what comes after them is left out"
+        return replace(soul, remarks=(*soul.remarks, remark))
 
     @classmethod
     def parse(cls, text: str) -> Soul:
         """A soul from its text."""
         front, sections = _parts(text.removeprefix("\ufeff").splitlines())
+        blocks = _blocks(sections.get("tool voice patterns", []))
         return cls(
             name=front.get("name", ""),
             language=front.get("language", ""),
-            voice=front.get("voice_id", ""),
+            voice=front.get("voice_id") or front.get("voice", ""),
             personality=_prose(sections, "personality"),
             address=_prose(sections, "how to address the user"),
             emotional_rules=_prose(sections, "emotional rules"),
             quirks=_prose(sections, "quirks"),
-            voice_overrides=dict(_overrides(sections.get("tool voice patterns", []))),
+            voice_overrides={tool: _override(block) for tool, block in blocks.items()},
+            remarks=tuple(_remarks(blocks)),
         )
 
     def lines_for(self, tool: str, own: VoiceLines) -> VoiceLines:
@@ -122,8 +126,8 @@ def _prose(sections: Mapping[str, list[str]], heading: str) -> str:
     return "\n".join(sections.get(heading, [])).strip()
 
 
-def _overrides(lines: list[str]) -> Iterator[tuple[str, VoiceOverride]]:
-    """The blocks under the voice patterns, by tool; a tool named twice starts over."""
+def _blocks(lines: list[str]) -> dict[str, dict[str, str]]:
+    """The blocks under the voice patterns, by tool; a tool named twice starts over, one without lines is left out."""
     blocks: dict[str, dict[str, str]] = {}
     block: dict[str, str] = {}
     for line in lines:
@@ -132,15 +136,22 @@ def _overrides(lines: list[str]) -> Iterator[tuple[str, VoiceOverride]]:
             continue
         if line[0].isspace():
             key, colon, value = stripped.partition(":")
-            if colon:
+            if colon and key.strip().lower() in _KEYS:
                 block[key.strip().lower()] = value.strip()
         elif stripped.endswith(":"):
             block = blocks[stripped[:-1].strip()] = {}
         # other text at the margin is prose
+    return {tool: values for tool, values in blocks.items() if values}
+
+
+def _remarks(blocks: Mapping[str, Mapping[str, str]]) -> Iterator[str]:
     for tool, values in blocks.items():
-        override = _override(values)
-        if override != VoiceOverride():
-            yield tool, override
+        raw = values.get("heartbeat", "[]")
+        if raw not in ("", '""') and not _is_list(raw):
+            yield (
+                f'the heartbeat of {tool} is no list on one line, such as ["Still busy."], '
+                "so nothing is said while that tool runs"
+            )
 
 
 def _override(values: Mapping[str, str]) -> VoiceOverride:
@@ -162,8 +173,11 @@ def _line(raw: str) -> str:
 
 
 def _beats(raw: str) -> tuple[str, ...]:
+    return tuple(str(entry) for entry in json.loads(raw)) if _is_list(raw) else ()
+
+
+def _is_list(raw: str) -> bool:
     try:
-        value = json.loads(raw)
+        return isinstance(json.loads(raw), list)
     except (ValueError, RecursionError):
-        return ()
-    return tuple(str(entry) for entry in value) if isinstance(value, list) else ()
+        return False

@@ -33,6 +33,7 @@ def read(soul: Mapping[str, Mapping[str, Any]] | None = None, **declared: Any) -
 # ------------------------------------------------------------------------------------------------- RISK
 
 
+@pytest.mark.contract("K-027", "K-028")
 @pytest.mark.parametrize(
     ("declared", "risk"),
     [
@@ -48,28 +49,27 @@ def read(soul: Mapping[str, Mapping[str, Any]] | None = None, **declared: Any) -
     ],
 )
 def test_risk(declared: dict[str, Any], risk: Risk) -> None:
-    """K-027, K-028; what nobody can read is treated as something that changes the world."""
     assert read(**declared).risk is risk
 
 
 # ------------------------------------------------------------------------------------------ voice lines
 
 
+@pytest.mark.contract("K-052", "K-067")
 def test_lines_default_to_silence() -> None:
-    """K-052, K-066, K-067."""
     assert read().voice_lines == VoiceLines("", (), "", "")
     assert read(FAIL="Oh no.").voice_lines == VoiceLines("", (), "", "Oh no.")
 
 
+@pytest.mark.contract("K-055")
 def test_lines_are_read_from_the_module() -> None:
-    """K-055."""
     lines = read(ANNOUNCE=" A. ", HEARTBEAT=["B.", "", "C."], COMPLETE="D.", FAIL="E.").voice_lines
     assert lines == VoiceLines("A.", ("B.", "", "C."), "D.", "E.")
     assert read(HEARTBEAT=("B.",)).voice_lines.heartbeat == ("B.",)
 
 
+@pytest.mark.contract("K-065")
 def test_the_soul_overrides_key_by_key_and_can_silence() -> None:
-    """K-065."""
     lines_of_soul: dict[str, Any] = {"before": "S.", "after": "", "heartbeat": ["T."], "mood": "ignored"}
     soul = {"tool": lines_of_soul, "else": {"fail": "no"}}
     lines = read(soul, ANNOUNCE="A.", HEARTBEAT=["B."], COMPLETE="D.", FAIL="E.").voice_lines
@@ -85,6 +85,7 @@ def test_a_text_as_heartbeat_is_one_line_and_not_one_beat_per_letter() -> None:
 # ------------------------------------------------------------------------------------------ EXPRESSIONS
 
 
+@pytest.mark.contract("K-072", "K-075", "K-078", "K-079")
 @pytest.mark.parametrize(
     ("declared", "expected"),
     [
@@ -98,12 +99,11 @@ def test_a_text_as_heartbeat_is_one_line_and_not_one_beat_per_letter() -> None:
     ],
 )
 def test_expressions(declared: Any, expected: Expressions) -> None:
-    """K-072, K-075, K-078, K-079."""
     assert read(EXPRESSIONS=declared).expressions == expected
 
 
+@pytest.mark.contract("K-080")
 def test_there_are_fourteen_faces() -> None:
-    """K-080."""
     words = (
         "neutral happy excited sad crying angry surprised embarrassed thinking sleepy affectionate confused scared "
         "determined"
@@ -114,6 +114,7 @@ def test_there_are_fourteen_faces() -> None:
 # ------------------------------------------------------------------------------------------------ budget
 
 
+@pytest.mark.contract("K-036", "K-038", "K-039", "K-083", "K-084", "K-085", "K-086", "K-087")
 @pytest.mark.parametrize(
     ("declared", "arguments", "voice", "text"),
     [
@@ -145,7 +146,6 @@ def test_there_are_fourteen_faces() -> None:
     ],
 )
 def test_budget(declared: dict[str, Any], arguments: dict[str, Any], voice: float, text: float) -> None:
-    """K-036, K-038, K-039, K-081 to K-087."""
     rule = read(**declared).budget
     assert rule.seconds(arguments, VOICE_WINDOW) == voice
     assert rule.seconds(arguments, TEXT_WINDOW) == text
@@ -155,22 +155,21 @@ def test_the_usual_budget() -> None:
     assert read().budget == BudgetRule(30, False, 600, False)
 
 
+@pytest.mark.contract("K-036")
 async def test_an_exec_tool_outlives_the_question_that_is_asked_about_it(rig: Rig) -> None:
-    """K-036, K-037."""
     tool = await rig.load_tool("run", "return 'ran'", 'RISK = "exec"')
     assert tool.budget_seconds({}, rig.context("voice")) == 65
     assert tool.budget_seconds({}, rig.context("text")) == 185
 
 
 async def test_an_interactive_tool_has_no_budget(rig: Rig) -> None:
-    """K-088."""
     tool = await rig.load_tool("ask", "return 'asked'", "INTERACTIVE = True", "TIMEOUT = 5")
     assert tool.is_interactive
     assert tool.budget_seconds({}, rig.context()) is None
 
 
+@pytest.mark.contract("K-090")
 async def test_a_built_in_tool_is_offered_and_never_executed(rig: Rig) -> None:
-    """K-090."""
     await rig.load_tool("provider_search", "raise RuntimeError('must not run')", "BUILT_IN = True")
 
     result = await rig.call("provider_search")
@@ -222,8 +221,8 @@ async def checked(rig: Rig) -> Checked:
     return made
 
 
+@pytest.mark.contract("K-044", "K-046", "K-047")
 async def test_an_answer_holds_for_thirty_seconds(checked: Checked) -> None:
-    """K-044, K-046, K-047."""
     assert checked.calls == 1
     assert await checked.answers(False, 29.9)
     assert checked.calls == 1
@@ -233,10 +232,10 @@ async def test_an_answer_holds_for_thirty_seconds(checked: Checked) -> None:
     assert await checked.answers("yes, truthy", 1.0)
 
 
+@pytest.mark.contract("K-048", "K-049")
 async def test_when_check_raises_the_last_answer_stands_and_a_warning_is_logged(
     checked: Checked, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """K-048, K-049."""
     assert await checked.answers(OSError("no daemon"), 30.0)
     assert [record.levelno for record in caplog.records] == [logging.WARNING]
     assert "no daemon" in caplog.text
@@ -244,15 +243,15 @@ async def test_when_check_raises_the_last_answer_stands_and_a_warning_is_logged(
     assert not await checked.answers(SystemExit(), 30.0)
 
 
+@pytest.mark.contract("K-050")
 @pytest.mark.parametrize("source", ["def check(): raise OSError", "check = 5", "def check(wrong): return True"])
 async def test_a_check_that_never_answered_means_not_available(rig: Rig, source: str) -> None:
-    """K-050."""
     await rig.load_tool("tool", "return 'ran'", source)
     assert rig.offered() == []
 
 
+@pytest.mark.contract("K-043")
 async def test_without_check_a_tool_is_always_available(rig: Rig) -> None:
-    """K-043."""
     await rig.load_tool("tool", "return 'ran'")
     assert rig.offered() == ["tool"]
 
@@ -262,8 +261,8 @@ async def test_an_async_check_always_says_yes(rig: Rig) -> None:
     assert rig.offered() == ["tool"]
 
 
+@pytest.mark.contract("K-051")
 async def test_check_gates_the_offer_and_not_the_call(rig: Rig) -> None:
-    """K-051."""
     await rig.load_tool("tool", "return 'ran'", "def check(): return False")
     assert rig.offered() == []
     assert (await rig.call("tool")).text == "ran"
@@ -283,6 +282,7 @@ FAIL = "from kotoba.core.loop import note_tool_refusal, note_tool_failure\nnote_
 FAIL_IN_THREAD = f"import asyncio\n{FAIL.splitlines()[0]}\nawait asyncio.to_thread(note_tool_failure, '502')"
 
 
+@pytest.mark.contract("K-102", "K-106", "K-127", "K-128")
 @pytest.mark.parametrize(
     ("body", "text", "outcome"),
     [
@@ -294,7 +294,6 @@ FAIL_IN_THREAD = f"import asyncio\n{FAIL.splitlines()[0]}\nawait asyncio.to_thre
     ],
 )
 async def test_a_sentence_with_a_witness_is_graded_by_it(rig: Rig, body: str, text: str, outcome: Outcome) -> None:
-    """K-100, K-102, K-106, K-107, K-109, K-127, K-128."""
     await rig.load_tool("tool", body)
 
     result = await rig.call("tool")
@@ -303,21 +302,20 @@ async def test_a_sentence_with_a_witness_is_graded_by_it(rig: Rig, body: str, te
     assert rig.observer.results[-1].outcome is outcome
 
 
+@pytest.mark.contract("K-136")
 async def test_the_note_of_a_failure_is_never_cut_off(rig: Rig) -> None:
-    """K-136."""
     await rig.load_tool("tool", f"{FAIL}\nreturn 'x' * 20_000")
     assert (await rig.call("tool")).text.endswith(FAILURE_NOTE)
 
 
 async def test_a_failed_action_with_a_witness_is_recorded_as_failed(rig: Rig) -> None:
-    """K-108."""
     await rig.load_tool("tool", f"{FAIL}\nreturn 'It is down.'", 'RISK = "network"')
     await rig.call("tool")
     assert rig.audit.results[1] == (Outcome.FAILED, "502")
 
 
+@pytest.mark.contract("K-110", "K-111")
 async def test_a_witness_answers_for_its_own_call_only(rig: Rig) -> None:
-    """K-110, K-111."""
     body = f"if not args:\n    return 'fine'\n{REFUSE}\nnote_tool_failure('x')\nreturn 'No.'"
     await rig.load_tool("tool", body)
 
@@ -331,8 +329,8 @@ async def test_a_refusal_counts_from_a_thread_without_context_variables(rig: Rig
     assert (await rig.call("tool")).outcome is Outcome.REFUSED
 
 
+@pytest.mark.contract("K-112")
 def test_notes_outside_a_call_do_nothing() -> None:
-    """K-112."""
     from appliance.contracts.kotoba.witness import note_tool_failure, note_tool_refusal
 
     note_tool_failure("nobody listens")

@@ -17,6 +17,7 @@ async def ping_works(rig: Rig) -> bool:
     return (await rig.call("ping")).text == "pong"
 
 
+@pytest.mark.contract("K-023", "K-123", "K-124", "K-134")
 @pytest.mark.parametrize(
     ("body", "text", "error"),
     [
@@ -45,7 +46,6 @@ async def ping_works(rig: Rig) -> bool:
 async def test_whatever_a_tool_raises_or_returns_the_model_gets_a_text(
     rig: Rig, body: str, text: str, error: str
 ) -> None:
-    """K-023, K-123, K-124, K-134."""
     rig.write("other/ping.py", PING)
     await rig.load_tool("bad", body)
 
@@ -58,8 +58,8 @@ async def test_whatever_a_tool_raises_or_returns_the_model_gets_a_text(
     assert await ping_works(rig)
 
 
+@pytest.mark.contract("K-126")
 async def test_a_tool_that_waits_for_ever_times_out(rig: Rig) -> None:
-    """K-081, K-126."""
     rig.write("other/ping.py", PING)
     await rig.load_tool("hang", "import asyncio\nGATE.set()\nawait asyncio.sleep(3600)", "import threading", GATE_LINE)
     call = rig.start("hang")
@@ -124,8 +124,8 @@ async def test_stopping_a_blocking_interactive_call_frees_the_box(rig: Rig, gate
     assert await ping_works(rig)
 
 
+@pytest.mark.contract("K-025", "K-026", "K-135")
 async def test_five_megabytes_are_cut_and_the_model_is_told_so(rig: Rig) -> None:
-    """K-025, K-026, K-135."""
     await rig.load_tool("huge", "return 'x' * 5_000_000")
 
     result = await rig.call("huge")
@@ -172,8 +172,8 @@ async def test_a_module_without_execute_loads_and_its_calls_fail(rig: Rig) -> No
     assert any("no execute" in sentence for sentence in rig.sentences)
 
 
+@pytest.mark.contract("K-130")
 async def test_a_stray_cancellation_names_itself_in_the_log(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
-    """K-130."""
     await rig.load_tool("stray", "import asyncio\nraise asyncio.CancelledError('out of nowhere')")
 
     await rig.call("stray")
@@ -184,8 +184,8 @@ async def test_a_stray_cancellation_names_itself_in_the_log(rig: Rig, caplog: py
         assert words in records[0].message
 
 
+@pytest.mark.contract("K-130")
 async def test_a_cancellation_that_was_asked_for_is_not_logged(rig: Rig, caplog: pytest.LogCaptureFixture) -> None:
-    """K-130."""
     await rig.load_tool("hang", "import asyncio\nGATE.set()\nawait asyncio.sleep(3600)", "import threading", GATE_LINE)
     call = rig.start("hang")
     await asyncio.to_thread(rig.tool("hang")._module.GATE.wait, 10)

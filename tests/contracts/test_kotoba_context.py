@@ -23,6 +23,7 @@ async def seen(rig: Rig, expression: str) -> str:
     return (await rig.call("look", x=1)).text.removeprefix("value: ")
 
 
+@pytest.mark.contract("K-018", "K-145", "K-147", "K-148", "K-150", "K-151", "K-153", "K-159")
 @pytest.mark.parametrize(
     ("expression", "value"),
     [
@@ -52,12 +53,11 @@ async def seen(rig: Rig, expression: str) -> str:
     ],
 )
 async def test_what_a_tool_finds_in_its_context(rig: Rig, expression: str, value: str) -> None:
-    """K-014, K-018, K-138 to K-159."""
     assert await seen(rig, expression) == value
 
 
+@pytest.mark.contract("K-019", "K-020")
 async def test_arguments_reach_the_tool_whatever_its_schema_says(rig: Rig) -> None:
-    """K-019, K-020."""
     parameters = (
         'SCHEMA["parameters"] = {"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}'
     )
@@ -67,23 +67,22 @@ async def test_arguments_reach_the_tool_whatever_its_schema_says(rig: Rig) -> No
     assert (await rig.call("loose")).text == "{}"
 
 
+@pytest.mark.contract("K-159")
 def test_a_context_can_be_made_by_an_author_for_a_test() -> None:
-    """K-094, K-137 (no database here: architecture has none for tools), K-159."""
     ctx = ToolContext(db="database")
     assert (ctx.db, ctx.session_id, ctx.call_id, ctx.mode, ctx.channel) == ("database", None, "", "companion", "voice")
     ctx.anything = "goes"  # type: ignore[attr-defined]
 
 
 def test_a_child_context_is_one_level_deeper_and_has_no_call() -> None:
-    """K-154."""
     parent = ToolContext(session_id="s", call_id="c", workdir=Path("w"), excluded_tools=frozenset({"x"}))
     child = parent.child("helper")
     assert (child.subagent_id, child.mode, child.spawn_depth, child.call_id) == ("helper", "work", 1, "")
     assert (child.session_id, child.workdir, child.excluded_tools) == ("s", Path("w"), frozenset({"x"}))
 
 
+@pytest.mark.contract("K-157")
 async def test_reading_a_text_gives_none_for_any_miss(tmp_path: Path) -> None:
-    """K-157."""
     (tmp_path / "a.txt").write_bytes(b"caf\xc3\xa9 \xff")
     ctx = ToolContext(workdir=tmp_path)
     assert await ctx.read_text("a.txt") == "café \N{REPLACEMENT CHARACTER}"
@@ -144,6 +143,7 @@ def jail(tmp_path: Path) -> Path:
     return root
 
 
+@pytest.mark.contract("K-096", "K-098")
 @pytest.mark.parametrize(
     ("path", "place"),
     [
@@ -157,20 +157,19 @@ def jail(tmp_path: Path) -> Path:
     ],
 )
 def test_a_path_inside_is_given_back_absolute(jail: Path, path: str, place: str) -> None:
-    """K-096, K-098."""
     assert validate_within_dir(path, jail) == jail.resolve() / place
     assert validate_within_dir(str(jail / path), str(jail)) == jail.resolve() / place
 
 
+@pytest.mark.contract("K-097", "K-098", "K-099")
 @pytest.mark.parametrize("path", ["..", "../root2/x", "in/../../x", "/etc/passwd", "out_link", "out_link/x", "~/x"])
 def test_a_path_that_leads_out_is_refused(jail: Path, path: str) -> None:
-    """K-097, K-098, K-099."""
     with pytest.raises(PathSecurityError):
         validate_within_dir(path, jail)
 
 
+@pytest.mark.contract("K-095", "K-096", "K-098")
 async def test_the_jail_as_the_page_shows_it(rig: Rig) -> None:
-    """K-095."""
     body = (
         "from kotoba.core.path_security import PathSecurityError, validate_within_dir\n"
         "try:\n"

@@ -22,8 +22,8 @@ from tests.contracts.rig import PING, Rig, schema_line, tool_source
 SAY = "return 'said'"
 
 
+@pytest.mark.contract("K-001", "K-002", "K-003", "K-022", "K-113", "K-114", "K-115")
 async def test_the_smallest_tool_of_the_page_loads_and_answers(rig: Rig) -> None:
-    """K-001, K-002, K-013, K-022, K-113, K-114, K-115."""
     rig.write("pong/ping.py", PING)
 
     report = await rig.load()
@@ -45,8 +45,8 @@ async def test_the_smallest_tool_of_the_page_loads_and_answers(rig: Rig) -> None
     assert report.plugins == (PluginRecord("pong", Source.OWNER, ("ping",), is_loaded=True),)
 
 
+@pytest.mark.contract("K-012", "K-114")
 async def test_folders_and_single_files_load_in_sorted_order(rig: Rig) -> None:
-    """K-012, K-114."""
     rig.write("zoo/b.py", tool_source("zoo_b", SAY))
     rig.write("zoo/a.py", tool_source("zoo_a", SAY))
     rig.write("alone.py", tool_source("alone", SAY))
@@ -76,11 +76,11 @@ async def test_a_folder_of_the_other_contract_is_left_alone(rig: Rig) -> None:
     assert (report.tools, report.problems, report.plugins) == ((), (), ())
 
 
+@pytest.mark.contract("K-004", "K-005", "K-006", "K-007", "K-008")
 @pytest.mark.parametrize("source", ["x = 1\n", "SCHEMA = None\n", "SCHEMA = ['a']\n", "SCHEMA = 'a'\n"])
 async def test_a_module_without_a_dict_schema_is_no_tool_and_nobody_talks_about_it(
     rig: Rig, source: str, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """K-004, K-005, K-006, K-007, K-008."""
     caplog.set_level(logging.DEBUG, logger="appliance")
     rig.write("helper_only/helper.py", source)
     rig.write("p/helper.py", source)
@@ -94,8 +94,8 @@ async def test_a_module_without_a_dict_schema_is_no_tool_and_nobody_talks_about_
     assert [record for record in caplog.records if record.name.startswith("appliance")] == []
 
 
+@pytest.mark.contract("K-010")
 async def test_a_nameless_schema_takes_the_name_of_its_file_and_shows_it_to_the_model(rig: Rig) -> None:
-    """K-010, architecture 4.4."""
     rig.write("p/tide_table.py", 'SCHEMA = {"description": "Tides."}\nasync def execute(args, ctx): return "high"\n')
 
     await rig.load()
@@ -104,8 +104,8 @@ async def test_a_nameless_schema_takes_the_name_of_its_file_and_shows_it_to_the_
     assert rig.registry.select().schemas[0]["name"] == "tide_table"
 
 
+@pytest.mark.contract("K-009")
 async def test_a_schema_may_name_the_tool_differently_from_its_file(rig: Rig) -> None:
-    """K-009."""
     rig.write("p/file.py", tool_source("other_name", SAY))
     await rig.load()
     assert rig.names == ["other_name"]
@@ -163,8 +163,8 @@ async def test_a_module_that_hangs_while_it_loads_is_given_up_and_the_rest_loads
     assert (await rig.call("fine")).text == "said"
 
 
+@pytest.mark.contract("K-092")
 async def test_a_plugin_that_is_switched_off_is_listed_and_never_opened(rig: Rig) -> None:
-    """K-092."""
     rig.write("off/a.py", "raise SystemExit('must not run')")
     rig.write("on/a.py", tool_source("on", SAY))
     rig.switch_file.write_text(json.dumps({"enabled": [], "disabled": ["off"]}))
@@ -187,8 +187,8 @@ async def test_a_damaged_switch_file_switches_nothing_off(rig: Rig, text: str) -
     assert all("plugins.json" in problem.sentence for problem in report.problems)
 
 
+@pytest.mark.contract("K-091", "K-092", "K-093")
 async def test_switching_off_takes_all_tools_of_a_plugin_whatever_their_toolset_says(rig: Rig) -> None:
-    """K-091, K-092, K-093."""
     rig.write("p/a.py", tool_source("a", SAY, 'TOOLSET = "core"'))
     rig.write("p/b.py", tool_source("b", SAY, 'TOOLSET = "plugin:q"'))
     rig.write("q/c.py", tool_source("c", SAY))
@@ -364,8 +364,8 @@ def install(folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[EntryPoint]:
     ]
 
 
+@pytest.mark.contract("K-011", "K-012")
 async def test_tools_of_installed_packages_load_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """K-011, K-012, architecture 4.4."""
     rig = Rig(tmp_path, entry_points=install(tmp_path, monkeypatch))
     rig.write("z_own/ping.py", PING)
     rig.write("a_shipped/x.py", tool_source("shipped", SAY), is_shipped=True)

@@ -22,6 +22,7 @@ def text_of(value: Any, tool: str = "tool") -> str:
     return grade(value, CallWitness("call"), tool).text
 
 
+@pytest.mark.contract("K-116", "K-117", "K-122")
 @pytest.mark.parametrize(
     ("value", "text"),
     [
@@ -36,20 +37,19 @@ def text_of(value: Any, tool: str = "tool") -> str:
     ],
 )
 def test_what_is_there_reaches_the_model_as_text(value: Any, text: str) -> None:
-    """K-116, K-117, K-122."""
     result = grade(value, CallWitness("call"), "tool")
     assert (result.text, result.outcome) == (text, Outcome.OK)
 
 
+@pytest.mark.contract("K-123")
 @pytest.mark.parametrize("value", [None, "", " \n", 0, False, {}, [], ToolResult(), ToolResult(" ")])
 def test_nothing_is_a_failure(value: Any) -> None:
-    """K-123."""
     result = grade(value, CallWitness("call"), "tool")
     assert (result.text, result.outcome) == (f"{RETURNED_NOTHING} {FAILURE_NOTE}", Outcome.FAILED)
 
 
+@pytest.mark.contract("K-025", "K-026", "K-135")
 def test_sixteen_thousand_characters_pass_whole_and_one_more_is_cut() -> None:
-    """K-025, K-026, K-135."""
     assert text_of("x" * 16_000) == "x" * 16_000
     cut = text_of("x" * 16_001)
     assert cut.startswith("x" * 16_000 + "\n\n[…truncated: 1 more")
@@ -62,16 +62,16 @@ def test_tools_of_a_browser_get_more() -> None:
     assert "truncated" in text_of("x" * 24_001, "browser__read")
 
 
+@pytest.mark.contract("K-121")
 @pytest.mark.parametrize("value", [ToolResult("See:", [PNG_URL]), SimpleNamespace(text="See:", images=[PNG_URL])])
 def test_images_come_with_the_text(value: Any) -> None:
-    """K-118, K-121."""
     result = grade(value, CallWitness("call"), "tool")
     assert result.text == "See:"
     assert result.images == (ToolImage(PNG, "image/png"),)
 
 
+@pytest.mark.contract("K-119")
 def test_an_image_without_text_has_a_placeholder() -> None:
-    """K-119."""
     assert text_of(ToolResult(images=[PNG_URL])) == IMAGE_BELOW
     assert text_of(SimpleNamespace(images=[PNG_URL])) == IMAGE_BELOW
 
@@ -85,8 +85,8 @@ def test_what_is_no_image_is_left_out(url: Any) -> None:
     assert len(result.images) == 1
 
 
+@pytest.mark.contract("K-160")
 def test_a_result_for_authors_behaves_like_its_text() -> None:
-    """K-160."""
     empty = ToolResult()
     assert (empty.text, empty.images, str(empty), bool(empty)) == ("", [], "", False)
     assert str(ToolResult("a", ["b"])) == "a"

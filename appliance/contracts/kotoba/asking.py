@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
+from appliance.approve.dangerous import danger_of
 from appliance.approve.desk import ApprovalDesk, ToolQuestion
 from appliance.contracts.kotoba.context import Confirmation
 from appliance.tools.tool import Verdict
@@ -29,3 +30,9 @@ def ask_at(desk: ApprovalDesk) -> Callable[[Confirmation], Awaitable[Verdict]]:
         )
 
     return confirm
+
+
+def detect_dangerous(command: str) -> str | None:
+    """``kotoba.core.approval.detect_dangerous``: in one word, what is dangerous in a command; None when nothing is."""
+    danger = danger_of(str(command or ""))
+    return danger.value if danger is not None else None

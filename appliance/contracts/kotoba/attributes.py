@@ -32,6 +32,8 @@ class Attributes:
     name: str
     schema: Mapping[str, Json] | str
     risk: Risk
+    #: Whether the module says what its risk is.
+    has_risk: bool
     voice_lines: VoiceLines
     expressions: Expressions
     budget: BudgetRule
@@ -59,6 +61,7 @@ def read(module: Any, fallback_name: str, soul: Mapping[str, Mapping[str, Any]])
         name=name,
         schema=schema,
         risk=risk,
+        has_risk=bool(getattr(module, "RISK", None)),
         voice_lines=voice_lines(module, soul.get(name, {}), remarks.append),
         expressions=_expressions(getattr(module, "EXPRESSIONS", None), remarks.append),
         budget=BudgetRule(
@@ -75,15 +78,19 @@ def read(module: Any, fallback_name: str, soul: Mapping[str, Mapping[str, Any]])
 
 
 def _schema(declared: dict[Any, Any], name: str, is_built_in: bool) -> Mapping[str, Json] | str:
-    """A pure JSON copy with its name written in, or a sentence why no model could read it."""
+    """A pure JSON copy with its name written in, or a sentence why no model could read it.
+
+    A tool that the provider runs keeps the provider's own shape, which is not ours to judge.
+    """
     try:
-        schema: dict[str, Json] = json.loads(json.dumps({**declared, "name": name}, allow_nan=False))
+        named = declared if is_built_in else {**declared, "name": name}
+        schema: dict[str, Json] = json.loads(json.dumps(named, allow_nan=False))
         json.dumps(schema, ensure_ascii=False).encode("utf-8")
     except (TypeError, ValueError, RecursionError) as error:
         return f"its SCHEMA is not plain JSON ({error})"
-    schema.setdefault("type", "function")
     if is_built_in:
-        return schema  # the provider's own shape, which is not ours to judge
+        return schema
+    schema.setdefault("type", "function")
     schema.setdefault("parameters", {"type": "object", "properties": {}})
     if schema["type"] != "function":
         return 'the "type" of its SCHEMA is not "function"'

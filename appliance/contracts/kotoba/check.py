@@ -31,6 +31,8 @@ class Check:
         self._clock = clock
         self._asked_at: float | None = None
         self.answer = False
+        #: Why it could not be asked the last time; "" when it could.
+        self.problem = ""
 
     async def refresh(self) -> None:
         """Ask again if the answer is older than 30 s. When asking fails the last answer stands."""
@@ -50,9 +52,10 @@ class Check:
         elif isinstance(ran.value, str):
             self._failed(ran.value)
         else:
-            self.answer = ran.value
+            self.answer, self.problem = ran.value, ""
 
     def _failed(self, why: str) -> None:
+        self.problem = why
         standing = "available" if self.answer else "not available"
         _LOG.warning("check() of %s failed (%s); it stays %s", self._tool, why, standing)
 

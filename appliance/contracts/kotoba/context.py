@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from appliance.contracts.kotoba.path_security import PathSecurityError, validate_within_dir
+from appliance.contracts.kotoba.sandbox.offered import session_sandbox
 from appliance.contracts.kotoba.witness import note_ending
 from appliance.tools.tool import CallContext, Verdict
 
@@ -39,13 +40,20 @@ async def deny(_confirmation: Confirmation) -> Verdict:
     return Verdict.UNREACHABLE
 
 
-class Approval:
-    """``ctx.approval``: asks a person. Nobody to ask, or a fault on the way, means no.
+async def _ask_nobody(_action: str, _risk_kind: str, _family: str | None, _force_ask: bool) -> Verdict:
+    return Verdict.UNREACHABLE
 
-    A call that got no yes is one that did not run, whatever it returns.
+
+class Approval:
+    """``ctx.approval``, also ``kotoba.core.approval.ApprovalGate``: asks a person.
+
+    Nobody to ask, or a fault on the way, means no. A call that got no yes is one that did not run, whatever it
+    returns.
     """
 
-    def __init__(self, call_id: str, ask: Callable[[str, str, str | None, bool], Awaitable[Verdict]]) -> None:
+    def __init__(
+        self, call_id: str = "", ask: Callable[[str, str, str | None, bool], Awaitable[Verdict]] = _ask_nobody
+    ) -> None:
         self._call_id = call_id
         self._ask = ask
 
@@ -73,7 +81,7 @@ class Approval:
 class ToolContext:
     """The context of one call, as ``kotoba.tools.ToolContext``. A tool may set any further attribute on it.
 
-    On this box there is no database for tools (``db`` is None), no client, no sandbox and no MCP manager;
+    In a call ``db`` holds the plugin's keys (``PluginKeys``). This box has no client and no MCP manager for tools;
     ``mode`` is "companion" in every turn.
     """
 
@@ -102,11 +110,21 @@ class ToolContext:
         )
 
     async def ensure_sandbox(self) -> Any:
-        """The sandbox of the session; None, since this box has no backend for one."""
+        """The sandbox of the session, the same each time; without a session one of this context's own.
+
+        None when there is none. It runs programs in the work folder; see ``kotoba.sandbox.sandbox``.
+        """
+        if self.sandbox is None and self.workdir is not None:
+            self.sandbox = await session_sandbox(self.session_id, Path(self.workdir))
+            # No field: what ``child`` copies owns nothing.
+            vars(self)["_owns_sandbox"] = self.sandbox is not None and not self.session_id
         return self.sandbox
 
     async def cleanup(self) -> None:
-        """End what the context itself owns, which is nothing without a sandbox."""
+        """End a sandbox that this context itself owns."""
+        if vars(self).get("_owns_sandbox"):
+            sandbox, self.sandbox = self.sandbox, None
+            await sandbox.kill()
 
     async def read_text(self, relpath: str) -> str | None:
         """Text of a file in the work folder, bad bytes replaced; None for any miss."""
@@ -119,10 +137,13 @@ class ToolContext:
             return None
 
 
-def make_context(call: CallContext, workdir: Path, approval: Approval, soul_patterns: Mapping[str, Any]) -> ToolContext:
+def make_context(
+    call: CallContext, workdir: Path, approval: Approval, soul_patterns: Mapping[str, Any], db: Any = None
+) -> ToolContext:
     """The context of a call, its work folder made. On the plugin's side."""
     workdir.mkdir(parents=True, exist_ok=True, mode=0o700)
     context = ToolContext(
+        db=db,
         session_id=call.chat,
         workdir=workdir,
         approval=approval,

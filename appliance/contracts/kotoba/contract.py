@@ -13,20 +13,19 @@ from typing import Any
 
 from appliance.clock import Clock, within
 from appliance.contracts.host import PluginHost
-from appliance.contracts.kotoba import attributes, siblings
+from appliance.contracts.kotoba import attributes, own_packages, schemas, siblings
 from appliance.contracts.kotoba.attributes import Attributes
 from appliance.contracts.kotoba.blame import describe, log_traceback, why_not_loaded
 from appliance.contracts.kotoba.check import Check
 from appliance.contracts.kotoba.discover import Discovery, FoundPlugin, PluginRoot, Source, discover
 from appliance.contracts.kotoba.imports import OfferedModules
 from appliance.contracts.kotoba.module_tool import KotobaTool, Surroundings
+from appliance.contracts.kotoba.sandbox import offered
 from appliance.contracts.kotoba.voice import as_soul_pattern
 from appliance.contracts.plugin_call import Raised
 from appliance.contracts.switch import PluginSwitch, SwitchState
 
 _LOG = logging.getLogger(__name__)
-
-_ENTRY_POINT_GROUP = "kotoba.tools"
 
 
 @dataclass(frozen=True)
@@ -101,17 +100,44 @@ class KotobaContract:
         """Load everything that is not switched off; never raises for what a plugin does. Again: from scratch."""
         OfferedModules.install()
         siblings.install()
+        own_packages.install()
+        # A check() that asks for the sandbox has no time to wait until one was tried.
+        await asyncio.to_thread(self._surroundings.sandboxes.look)
+        offered.offer(self._surroundings.sandboxes, self._host.at_home)
+        schemas.offer(lambda: self._tools.values())
         self._tools, self._problems, self._records = {}, [], {}
         self._surroundings.soul_patterns.clear()
         discovery, state = await asyncio.to_thread(self._look)
         if state.problem:
             self._complain("", "", state.problem)
         for plugin in discovery.plugins:
-            if plugin.name in state.disabled:
-                self._records[plugin.name] = PluginRecord(plugin.name, plugin.source, (), is_loaded=False)
-            else:
-                await self._load_plugin(plugin, plugin.name in discovery.shadowed)
+            await self._take(plugin, discovery, state)
         await self.refresh_checks()
+        return self.report
+
+    async def reload(self, name: str) -> None:
+        """Load one plugin anew; one that is switched off or gone is only taken out. Its neighbours stay as they are."""
+        self._forget(name)
+        discovery, state = await asyncio.to_thread(self._look)
+        for plugin in discovery.plugins:
+            if plugin.name == name:
+                await self._take(plugin, discovery, state)
+        await self.refresh_checks()
+
+    async def change_soul(self, overrides: Mapping[str, Mapping[str, Any]]) -> None:
+        """Put other lines over those of the tools, from their next calls on; no file is opened again for that."""
+        self._soul = overrides
+        for tool in list(self._tools.values()):
+            await tool.take_lines(overrides.get(tool.name, {}))
+            self._surroundings.soul_patterns[tool.name] = as_soul_pattern(tool.voice_lines)
+
+    def sandbox_in_words(self) -> str:
+        """One line for the owner: where tools run programs, and what that does not protect from."""
+        return self._surroundings.sandboxes.in_words()
+
+    @property
+    def report(self) -> LoadReport:
+        """What is loaded, and what has been found wrong so far."""
         return LoadReport(tuple(self._tools.values()), tuple(self._problems), tuple(self._records.values()))
 
     async def refresh_checks(self) -> None:
@@ -125,9 +151,26 @@ class KotobaContract:
         """Reads the disk, runs nothing of any plugin."""
         return discover(self._roots, self._entry_points()), self._switch.read()
 
+    async def _take(self, plugin: FoundPlugin, discovery: Discovery, state: SwitchState) -> None:
+        if plugin.name in state.disabled:
+            self._records[plugin.name] = PluginRecord(plugin.name, plugin.source, (), is_loaded=False)
+        else:
+            await self._load_plugin(plugin, plugin.name in discovery.shadowed)
+
+    def _forget(self, name: str) -> None:
+        """Take the plugin out; calls of it that are on go on."""
+        for tool in [tool for tool in self._tools.values() if tool.origin == f"plugin:{name}"]:
+            del self._tools[tool.name]
+            self._surroundings.soul_patterns.pop(tool.name, None)
+        self._records.pop(name, None)
+        self._problems = [problem for problem in self._problems if problem.plugin != name]
+
     async def _load_plugin(self, plugin: FoundPlugin, is_shadowing: bool) -> None:
         """Each file by itself: one that is broken does not cost its neighbours."""
-        package = "" if plugin.entry_point is not None else siblings.make_package(plugin.name, plugin.folder)
+        is_installed = plugin.source is Source.ENTRY_POINT
+        package = "" if is_installed else siblings.make_package(plugin.name, plugin.folder)
+        if plugin.folder is not None:
+            own_packages.forget(plugin.folder)
         loaded: list[str] = []
         for label, fallback_name, run_body in _bodies(plugin, package):
             opened = await self._open(plugin.name, package, fallback_name, run_body)
@@ -156,7 +199,8 @@ class KotobaContract:
                     return f"it is not loaded: {why_not_loaded(error)}"
 
         try:
-            ran = await within(self._clock, self._import_seconds, self._host.run(plugin, open_it))
+            opening = self._host.run(plugin, open_it, lambda opened: isinstance(opened, _Opened))
+            ran = await within(self._clock, self._import_seconds, opening)
         except TimeoutError:
             return f"it is not loaded: loading it took longer than {self._import_seconds:g} s"
         return f"it is not loaded: {describe(ran.error)}" if isinstance(ran, Raised) else ran.value
@@ -188,10 +232,9 @@ class KotobaContract:
 
 def _bodies(plugin: FoundPlugin, package: str) -> list[tuple[str, str, _Import]]:
     """Label, fallback name and import of each tool of a plugin."""
-    if plugin.entry_point is not None:
-        return [(plugin.entry_point.value, plugin.entry_point.name, plugin.entry_point.load)]
-    return [(file.name, file.stem, partial(siblings.load_file, package, file)) for file in plugin.files]
+    files = [(file.name, file.stem, partial(siblings.load_file, package, file)) for file in plugin.files]
+    return files + [(point.value, point.name, point.load) for point in plugin.entry_points]
 
 
 def _installed_entry_points() -> list[EntryPoint]:
-    return sorted(importlib.metadata.entry_points(group=_ENTRY_POINT_GROUP), key=lambda point: point.name)
+    return sorted(importlib.metadata.entry_points(group=own_packages.GROUP), key=lambda point: point.name)

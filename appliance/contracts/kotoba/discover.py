@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from pathlib import Path
 
+from appliance.contracts.kotoba.own_packages import entry_points_in
+
 #: A folder with this file belongs to the other contract.
 _MANIFEST = "plugin.json"
 
@@ -30,7 +32,7 @@ class PluginRoot:
 
 @dataclass(frozen=True)
 class FoundPlugin:
-    """A plugin and its tools, in the order in which they are loaded: files, or what a package points at.
+    """A plugin and its tools, in the order in which they are loaded: files, then what packages point at.
 
     ``folder`` is None when there are no neighbours that a file may import.
     """
@@ -39,7 +41,7 @@ class FoundPlugin:
     source: Source
     files: tuple[Path, ...] = ()
     folder: Path | None = None
-    entry_point: EntryPoint | None = None
+    entry_points: tuple[EntryPoint, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +55,7 @@ class Discovery:
 def discover(roots: Iterable[PluginRoot], entry_points: Iterable[EntryPoint] = ()) -> Discovery:
     """Look through the roots and the installed packages. Reads the disk; a root that is missing holds nothing."""
     found = [plugin for root in roots for plugin in _plugins_in(root)]
-    found += [FoundPlugin(point.name, Source.ENTRY_POINT, entry_point=point) for point in entry_points]
+    found += [FoundPlugin(point.name, Source.ENTRY_POINT, entry_points=(point,)) for point in entry_points]
     own = {plugin.name for plugin in found if plugin.source is not Source.SHIPPED}
     shadowed = frozenset(plugin.name for plugin in found if plugin.source is Source.SHIPPED and plugin.name in own)
     kept = [plugin for plugin in found if not (plugin.source is Source.SHIPPED and plugin.name in own)]
@@ -74,7 +76,11 @@ def _plugins_in(root: PluginRoot) -> list[FoundPlugin]:
                 folders[entry.name] = entry
         elif entry.suffix == ".py":
             files.setdefault(entry.stem, []).append(entry)
-    return [FoundPlugin(name, root.source, tuple(found), folders.get(name)) for name, found in files.items()]
+    return [_plugin(name, root.source, found, folders.get(name)) for name, found in files.items()]
+
+
+def _plugin(name: str, source: Source, files: list[Path], folder: Path | None) -> FoundPlugin:
+    return FoundPlugin(name, source, tuple(files), folder, entry_points_in(folder) if folder is not None else ())
 
 
 def _tool_files(folder: Path) -> list[Path]:

@@ -22,24 +22,50 @@ OFFERED: Mapping[str, Mapping[str, str]] = {
     "kotoba.tools": {
         "ToolContext": f"{_HERE}.context:ToolContext",
         "ToolResult": f"{_HERE}.returns:ToolResult",
+        "ToolSpec": f"{_HERE}.tool_spec:ToolSpec",
+        "discover": f"{_HERE}.tool_spec:discover",
+        "register": f"{_HERE}.tool_spec:register",
+        "schemas_for": f"{_HERE}.schemas:schemas_for",
     },
     "kotoba.core": {},
+    "kotoba.core.deferred_exec": {
+        name: f"{_HERE}.background:{name}" for name in ("NothingRan", "is_pending", "ran_nothing", "schedule")
+    },
+    "kotoba.core.ephemeral_secrets": {name: f"{_HERE}.once_secrets:{name}" for name in ("clear", "get", "put")},
+    "kotoba.core.events": {
+        name: f"{_HERE}.frames:{name}" for name in ("draws_cards", "emit_emotion", "emit_task", "has_listener")
+    },
     "kotoba.core.emotions": {"VALID_EMOTIONS": f"{_HERE}.attributes:VALID_EMOTIONS"},
     "kotoba.core.interaction": {
         name: f"{_HERE}.interaction:{name}"
         for name in (
             *("APPROVED", "DECLINED", "UNANSWERED", "UNREACHABLE", "DISMISSED"),
-            *("ask_approval", "note_no_run", "no_run_verdict", "no_run_result", "refusal_note", "el_agent_turn"),
+            *("ask_approval", "request_approval", "request_input", "open_input_card", "open_link_card", "has_pending"),
+            *("note_no_run", "no_run_verdict", "no_run_result", "refusal_note", "el_agent_turn"),
         )
     },
+    "kotoba.core.llm": {"get_client": f"{_HERE}.background:get_client"},
     "kotoba.core.loop": {
         "note_tool_failure": f"{_HERE}.witness:note_tool_failure",
         "note_tool_refusal": f"{_HERE}.witness:note_tool_refusal",
+    },
+    "kotoba.core.approval": {
+        "ApprovalGate": f"{_HERE}.context:Approval",
+        "detect_dangerous": f"{_HERE}.asking:detect_dangerous",
+    },
+    "kotoba.core.quoted": {"fence": f"{_HERE}.quoted:fence"},
+    "kotoba.core.sandbox": {
+        name: f"{_HERE}.sandbox.offered:{name}" for name in ("backend_name", "create_sandbox", "sandbox_available_sync")
     },
     "kotoba.core.path_security": {
         "PathSecurityError": f"{_HERE}.path_security:PathSecurityError",
         "validate_within_dir": f"{_HERE}.path_security:validate_within_dir",
     },
+    # Can be imported, and have nothing: the box keeps no such memory, and its soul is not a plugin's.
+    "kotoba.core.user_memory": {},
+    "kotoba.core.work_state": {name: f"{_HERE}.background:{name}" for name in ("get", "is_running", "set_step")},
+    "kotoba.soul": {},
+    "kotoba.soul.prompt": {},
 }
 
 

@@ -6,20 +6,27 @@ import asyncio
 import inspect
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from appliance.approve.config import ApprovalConfig
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba import results, siblings
 from appliance.contracts.kotoba.attributes import Attributes
 from appliance.contracts.kotoba.blame import describe, log_traceback
 from appliance.contracts.kotoba.check import Check
-from appliance.contracts.kotoba.context import Approval, Confirm, Confirmation, deny, make_context
+from appliance.contracts.kotoba.context import Approval, Confirm, ToolContext, deny, make_context
+from appliance.contracts.kotoba.doors import Doors
+from appliance.contracts.kotoba.inputs import AskInput, nobody
+from appliance.contracts.kotoba.keys import PluginKeys, Secrets
+from appliance.contracts.kotoba.sandbox.sandboxes import Sandboxes
+from appliance.contracts.kotoba.voice import voice_lines
 from appliance.contracts.kotoba.witness import CallWitness
 from appliance.contracts.plugin_call import CURRENT_CALL, Raised
+from appliance.events import Outcome
 from appliance.ports import Json
-from appliance.tools.tool import CallContext, Expressions, Risk, ToolResult, Verdict, VoiceLines
+from appliance.tools.tool import CallContext, Expressions, Risk, ToolResult, VoiceLines
 
 _LOG = logging.getLogger(__name__)
 #: The contract names this logger for a cancellation that nobody asked for.
@@ -31,13 +38,17 @@ class Surroundings:
     """What all calls of tool modules share.
 
     ``approval_window_seconds``, by channel, is how long a person has to answer a question: an exec tool's budget
-    must be longer. ``soul_patterns`` fills up while tools load.
+    must be longer. ``soul_patterns`` fills up while tools load. ``sandboxes`` are where tools run programs, and
+    ``secrets`` where each plugin finds its keys.
     """
 
     workdir: Path
     confirm: Confirm = deny
-    approval_window_seconds: Mapping[str, float] = field(default_factory=lambda: {"voice": 60.0, "text": 180.0})
+    ask_input: AskInput = nobody
+    approval_window_seconds: Mapping[str, float] = field(default_factory=lambda: ApprovalConfig().window_seconds)
     soul_patterns: dict[str, Any] = field(default_factory=dict)
+    sandboxes: Sandboxes = field(default_factory=Sandboxes)
+    secrets: Secrets | None = None
 
 
 class KotobaTool:
@@ -61,6 +72,7 @@ class KotobaTool:
         self._host = host
         self._surroundings = surroundings
         self._check = check
+        self._trouble = ""
 
     @property
     def name(self) -> str:
@@ -88,6 +100,21 @@ class KotobaTool:
         return True
 
     @property
+    def module(self) -> Any:
+        """The author's module, for who looks at it; on the plugin's side, or where nothing else runs."""
+        return self._module
+
+    @property
+    def has_risk(self) -> bool:
+        """Whether there is a RISK in its file."""
+        return self._attributes.has_risk
+
+    @property
+    def has_check(self) -> bool:
+        """Whether it has a ``check()``."""
+        return self._check is not None
+
+    @property
     def expressions(self) -> Expressions:
         """EXPRESSIONS."""
         return self._attributes.expressions
@@ -112,6 +139,32 @@ class KotobaTool:
         """The last answer of ``check()``; see ``refresh_check``."""
         return self._check is None or self._check.answer
 
+    def why_unavailable(self) -> str:
+        """Why ``check()`` keeps it from a model, in words; "" when it does not."""
+        if self._check is None or self._check.answer:
+            return ""
+        if self._check.problem:
+            return f"its check() could not be asked: {self._check.problem}"
+        return "its check() says that it cannot work now"
+
+    def remarks(self) -> list[str]:
+        """What is wrong with it now, in sentences for its owner: with its ``check()``, and with its last call."""
+        said = []
+        if self._check is not None and self._check.problem:
+            meanwhile = "offered" if self._check.answer else "hidden from the model"
+            said.append(f"its check() could not be asked ({self._check.problem}); the tool stays {meanwhile}")
+        return [*said, self._trouble] if self._trouble else said
+
+    async def take_lines(self, overrides: Mapping[str, Any]) -> None:
+        """Read the module's lines again, and put the soul's new ones over them; as they were when it cannot be read."""
+
+        async def read() -> VoiceLines:
+            return voice_lines(self._module, overrides, lambda _sentence: None)
+
+        ran = await self._host.run(self._plugin, read, lambda _lines: True)
+        if not isinstance(ran, Raised):
+            self._attributes = replace(self._attributes, voice_lines=ran.value)
+
     async def refresh_check(self) -> None:
         """Ask ``check()`` again when its answer is old."""
         if self._check is not None:
@@ -126,7 +179,9 @@ class KotobaTool:
 
     def timed_out(self, seconds: float) -> ToolResult:
         """The contract's fixed text."""
-        return results.timed_out(seconds)
+        result = results.timed_out(seconds)
+        self._trouble = results.what_was_wrong(result)
+        return result
 
     async def invoke(self, arguments: Mapping[str, Json], context: CallContext) -> ToolResult:
         """Run ``execute`` on the plugin loop."""
@@ -135,22 +190,35 @@ class KotobaTool:
         paused = self._host.quarantine.why_paused(self._plugin)
         if paused is not None:
             return results.errored(paused)
-        ran = await self._host.run(self._plugin, lambda: self._execute(dict(arguments), context))
-        return results.errored(describe(ran.error)) if isinstance(ran, Raised) else ran.value
+        sandboxes = self._surroundings.sandboxes
+        sandboxes.begin(context.call_id)
+        try:
+            ran = await self._host.run(
+                self._plugin, lambda: self._execute(dict(arguments), context), _came_to_a_good_end
+            )
+        finally:
+            sandboxes.end(context.call_id)
+        result = results.errored(describe(ran.error)) if isinstance(ran, Raised) else ran.value
+        self._trouble = results.what_was_wrong(result)
+        return result
 
     # --------------------------------------------------------------------------- on the plugin's side
 
     async def _execute(self, arguments: dict[str, Json], context: CallContext) -> ToolResult:
         """Call the module and grade what it did; only what we stopped ourselves leaves as an exception."""
-        with siblings.inside(self._package), CallWitness(context.call_id) as witness:
+        with (
+            siblings.inside(self._package),
+            CallWitness(context.call_id) as witness,
+            self._doors(context) as doors,
+        ):
             try:
-                ctx = make_context(
-                    context, self._surroundings.workdir, self._approval(context), self._surroundings.soul_patterns
-                )
+                ctx = self._context(context, doors.approval)
                 value = self._module.execute(arguments, ctx)
                 if not inspect.isawaitable(value):
                     return results.errored("execute is a plain def; it must be an async def", witness)
-                return results.grade(await value, witness, self.name)
+                value = await value
+                await ctx.cleanup()
+                return results.grade(value, witness, self.name)
             except BaseException as error:
                 if not CURRENT_CALL.get().is_awaited:
                     raise  # it was stopped by us, and nobody waits for a grade
@@ -164,17 +232,22 @@ class KotobaTool:
         else:
             log_traceback(_LOG, logging.WARNING, f"{self.name} of {self.origin} raised", error)
 
-    def _approval(self, context: CallContext) -> Approval:
-        def ask(action: str, risk_kind: str, family: str | None, force_ask: bool) -> Any:
-            question = Confirmation(self.name, self._plugin, action, risk_kind, family, force_ask, context)
-            return self._host.at_home(lambda: self._confirm(question))
+    def _doors(self, context: CallContext) -> Doors:
+        surroundings = self._surroundings
+        return Doors(
+            tool=self.name,
+            plugin=self._plugin,
+            call=context,
+            at_home=self._host.at_home,
+            confirm=surroundings.confirm,
+            ask_input=surroundings.ask_input,
+        )
 
-        return Approval(context.call_id, ask)
+    def _context(self, context: CallContext, approval: Approval) -> ToolContext:
+        surroundings = self._surroundings
+        keys = PluginKeys(self._plugin, surroundings.secrets)
+        return make_context(context, surroundings.workdir, approval, surroundings.soul_patterns, keys)
 
-    async def _confirm(self, question: Confirmation) -> Verdict:
-        """Ask a person, on our loop; the call's budget stands still meanwhile."""
-        question.call.waiting_for_person(True)
-        try:
-            return await self._surroundings.confirm(question)
-        finally:
-            question.call.waiting_for_person(False)
+
+def _came_to_a_good_end(result: ToolResult) -> bool:
+    return result.outcome in (Outcome.OK, Outcome.PENDING)

@@ -14,6 +14,7 @@ from typing import Any
 from appliance.contracts.kotoba.witness import CallWitness
 from appliance.events import Outcome
 from appliance.store.canonical_json import storable
+from appliance.tools.redact import redacted
 from appliance.tools.tool import ToolImage, ToolResult
 
 RETURNED_NOTHING = "The tool returned nothing."
@@ -24,6 +25,8 @@ IMAGE_BELOW = "[image below]"
 FAILURE_NOTE = (
     "[This call failed. Do not make the same call again: try another way, or tell the user what could not be done.]"
 )
+
+_CUT = "[…truncated: "
 
 #: Characters of text that reach the model.
 OUTPUT_CAP = 16_000
@@ -43,6 +46,10 @@ def grade(value: Any, witness: CallWitness, tool_name: str) -> ToolResult:
         return ended_badly(RETURNED_NOTHING, "returned nothing", witness)
     if witness.is_refused or witness.failure_reasons:
         return ended_badly(text, "; ".join(witness.failure_reasons), witness, images)
+    failed = next((code for code in witness.exit_codes if code), 0)
+    if failed:
+        # The tool did its work and tells about it itself: no note for the model.
+        return ToolResult(text, Outcome.FAILED, images, f"a command ended with exit code {failed}")
     return ToolResult(text, Outcome.OK, images)
 
 
@@ -54,6 +61,15 @@ def errored(error: str, witness: CallWitness | None = None) -> ToolResult:
 def timed_out(seconds: float) -> ToolResult:
     """The result of a call whose budget ran out."""
     return ended_badly(TIMED_OUT, f"no answer within {seconds:g} s", None)
+
+
+def what_was_wrong(result: ToolResult) -> str:
+    """Half a sentence on a call for the owner of its tool; "" when nothing was."""
+    if result.outcome is Outcome.FAILED:
+        return f"its last call failed: {redacted(result.error)}"
+    if _CUT in result.text[OUTPUT_CAP:]:
+        return "its last answer was too long, and the model got only the beginning of it"
+    return ""
 
 
 def ended_badly(text: str, error: str, witness: CallWitness | None, images: tuple[ToolImage, ...] = ()) -> ToolResult:
@@ -80,7 +96,7 @@ def _capped(text: str, cap: int) -> str:
     kept = storable(text[:cap])
     if cut <= 0:
         return kept
-    return f"{kept}\n\n[…truncated: {cut} more characters. Summarise what is here, or ask for something more specific.]"
+    return f"{kept}\n\n{_CUT}{cut} more characters. Summarise what is here, or ask for something more specific.]"
 
 
 def _images(value: Any) -> tuple[ToolImage, ...]:

@@ -68,6 +68,12 @@ def load_file(package: str, file: Path) -> ModuleType:
     return module
 
 
+def current_folder() -> Path | None:
+    """The folder of the plugin whose code runs here; None for one of a single file, and outside plugin code."""
+    folders = getattr(sys.modules.get(_CURRENT.get()), "__path__", ())
+    return next(map(Path, folders), None)
+
+
 @contextmanager
 def inside(package: str) -> Iterator[None]:
     """Code of this package runs in the block."""

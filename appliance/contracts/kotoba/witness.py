@@ -10,6 +10,7 @@ from typing import Any
 
 #: Further reasons of one call are dropped.
 _MOST_REASONS = 8
+_MOST_EXIT_CODES = 32
 
 
 @dataclass
@@ -19,6 +20,8 @@ class CallWitness:
     call_id: str
     is_refused: bool = False
     failure_reasons: list[str] = field(default_factory=list)
+    #: Of the commands that ran in a sandbox, in order.
+    exit_codes: list[int] = field(default_factory=list)
     #: How a question to a person ended without a yes; "" when none did.
     ending: str = ""
 
@@ -69,6 +72,19 @@ def note_tool_failure(reason: str) -> None:
     witness = _RUNNING.get(None)
     if witness is not None and len(witness.failure_reasons) < _MOST_REASONS:
         witness.failure_reasons.append(str(reason) or "no reason given")
+
+
+def note_exit_code(code: int) -> None:
+    """A command of the call whose code this is has ended so; nothing outside of one."""
+    witness = _RUNNING.get(None)
+    if witness is not None and len(witness.exit_codes) < _MOST_EXIT_CODES:
+        witness.exit_codes.append(code)
+
+
+def running_call_id() -> str:
+    """The call whose code this is; "" outside of one."""
+    witness = _RUNNING.get(None)
+    return witness.call_id if witness is not None else ""
 
 
 def _open_call(call_id: object) -> CallWitness | None:
