@@ -120,10 +120,13 @@ class StoredApprovals:
         def work(connection: Connection) -> bool:
             statement = (
                 "UPDATE approvals SET state = ?, approver = CASE ? WHEN '' THEN approver ELSE ? END, "
+                # Of a private chat no words were kept; a digest of few words tells them.
+                "digest = CASE WHEN ? AND record = '' THEN '' ELSE digest END, "
                 "record = CASE ? WHEN 1 THEN '' ELSE record END "
                 f"WHERE id = ? AND digest = ? AND state IN ({_marks(before)}) RETURNING position"
             )
-            values = (after.value, approver, approver, int(is_over), request_id, digest, *map(str, before))
+            over = int(is_over)
+            values = (after.value, approver, approver, over, over, request_id, digest, *map(str, before))
             return len(connection.execute(statement, values).fetchall()) == 1
 
         return await self._database.arun(work)

@@ -20,6 +20,7 @@ from appliance.clock import Clock
 from appliance.errors import StoreError
 from appliance.store.audit_head import AuditHead, AuditHeadFile
 from appliance.store.canonical_json import canonical_json
+from appliance.store.chat_keys import ChatKeys
 from appliance.store.database import Connection, Database
 
 _LOG = logging.getLogger(__name__)
@@ -82,14 +83,22 @@ class AuditLine:
 class AuditLog:
     """Writes and reads the trail. Every method raises ``StoreError``.
 
-    ``head_file`` keeps count and head a second time, outside the database.
+    ``head_file`` keeps count and head a second time, outside the database. ``keys`` are those of private chats.
     """
 
-    def __init__(self, database: Database, clock: Clock, boot: str, head_file: AuditHeadFile | None = None) -> None:
+    def __init__(
+        self,
+        database: Database,
+        clock: Clock,
+        boot: str,
+        head_file: AuditHeadFile | None = None,
+        keys: ChatKeys | None = None,
+    ) -> None:
         self._database = database
         self._clock = clock
         self._boot = boot
         self._head_file = head_file
+        self._keys = keys or ChatKeys()
 
     async def begin(self) -> None:
         """Take up the trail, once, before anything is written: says in the trail itself what is wrong with it.
@@ -155,7 +164,7 @@ class AuditLog:
     def _append(self, connection: Connection, entry: AuditEntry) -> AuditHead:
         if entry.kind is AuditKind.RESULT:
             entry = self._with_call_of_intent(connection, entry)
-        entry = _cut(_without_private_words(connection, entry))
+        entry = _cut(self._without_private_words(connection, entry))
         head = _head(connection)
         if head is None:
             raise StoreError("the audit trail cannot go on: how long it is was removed from the store")
@@ -176,6 +185,18 @@ class AuditLog:
         if entry.kind is AuditKind.INTENT:
             connection.execute("INSERT INTO audit_open (sequence) VALUES (?)", (sequence,))
         return AuditHead(sequence, digest)
+
+    def _without_private_words(self, connection: Connection, entry: AuditEntry) -> AuditEntry:
+        """Of a private chat the trail keeps what was done, never with which words.
+
+        A digest of few words tells them: it is keyed with the chat's key, and says nothing when that is destroyed. A
+        chat that is not there any more may have been a private one.
+        """
+        row = connection.execute("SELECT is_private FROM chats WHERE id = ?", (entry.chat,)).fetchone()
+        if not entry.chat or (row is not None and not row[0]):
+            return entry
+        digest = self._keys.fingerprint(entry.chat, entry.arguments_digest) if entry.arguments_digest else ""
+        return dataclasses.replace(entry, arguments_digest=digest, arguments_preview="", error="")
 
     def _with_call_of_intent(self, connection: Connection, entry: AuditEntry) -> AuditEntry:
         row = connection.execute("SELECT line FROM audit WHERE sequence = ?", (entry.intent,)).fetchone()
@@ -202,17 +223,6 @@ def this_boot() -> str:
         return Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     except OSError:
         return ""
-
-
-def _without_private_words(connection: Connection, entry: AuditEntry) -> AuditEntry:
-    """Of a private chat the trail keeps what was done, never with which words (a digest of few words tells them).
-
-    A chat that is not there any more may have been a private one.
-    """
-    row = connection.execute("SELECT is_private FROM chats WHERE id = ?", (entry.chat,)).fetchone()
-    if not entry.chat or (row is not None and not row[0]):
-        return entry
-    return dataclasses.replace(entry, arguments_digest="", arguments_preview="", error="")
 
 
 def _cut(entry: AuditEntry) -> AuditEntry:

@@ -19,7 +19,8 @@ _LOG = logging.getLogger(__name__)
 
 MASK = "[secret]"
 
-_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
+#: A secret of one plugin has the plugin's name before a colon.
+_NAME = re.compile(r"([A-Za-z0-9_][A-Za-z0-9_.-]{0,63}:)?[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}")
 #: Environment variables that hold a secret by their name, whether we ever use them or not.
 _SECRET_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?$", re.IGNORECASE)
 #: Masking shorter ones would mask ordinary words and numbers everywhere.
@@ -31,8 +32,8 @@ class Credentials:
     """The secrets, by name: systemd's credentials folder, then the environment, then our file (0600).
 
     Reads everything once when made; ``problem`` then says what was wrong with our file, "" when nothing was.
-    ``get`` and ``redact`` may be called from any thread; ``set`` and ``remove`` block on the disk. No method ever
-    puts a secret into a log or an exception.
+    ``get``, ``hide`` and ``redact`` may be called from any thread; ``set`` and ``remove`` block on the disk. No method
+    ever puts a secret into a log or an exception.
     """
 
     def __init__(self, file: Path, environment: Mapping[str, str], clock: Clock) -> None:
@@ -48,11 +49,15 @@ class Credentials:
     def get(self, name: str) -> str:
         """The secret; "" when there is none. From now on it is masked, whatever its name is."""
         secret = self._from_systemd.get(name) or self._environment.get(name) or self._from_file.get(name, "")
+        self.hide(secret)
+        return secret
+
+    def hide(self, secret: str) -> None:
+        """Mask this one too from now on, wherever it came from; nothing happens for ""."""
         if secret and secret not in self._asked_for:
             with self._lock:
                 self._asked_for = self._asked_for | {secret}
                 self._pattern = self._make_pattern()
-        return secret
 
     def origin(self, name: str) -> str:
         """Where that secret comes from: systemd, environment, file; "" when there is none."""
@@ -63,6 +68,20 @@ class Credentials:
     def names(self) -> tuple[str, ...]:
         """Names of the secrets that systemd or our file holds."""
         return tuple(sorted({*self._from_systemd, *self._from_file}))
+
+    def of_plugin(self, plugin: str) -> dict[str, str]:
+        """The secrets that the owner keeps for one plugin, by their names without the plugin's."""
+        prefix = f"{plugin}:"
+        return {
+            name.removeprefix(prefix): secret for name, secret in self._from_file.items() if name.startswith(prefix)
+        }
+
+    def read_again(self) -> None:
+        """Our file has been changed by somebody else."""
+        secrets, problem = self._read_file()
+        with self._lock:
+            self._from_file, self.problem = secrets, problem
+            self._pattern = self._make_pattern()
 
     def set(self, name: str, value: str) -> None:
         """Keep a secret in our file; durable when this returns. Raises ``UsageError``, ``StoreError``."""

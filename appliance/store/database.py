@@ -85,8 +85,12 @@ class Database(Protocol):
         """Do ``work`` while the loop goes on. Raises ``StoreError``."""
         ...
 
-    async def purge(self) -> None:
-        """After a deletion: empty the write-ahead log, so that the deleted text is in no file any more."""
+    async def purge(self, *, is_rewritten: bool = False) -> None:
+        """After a deletion: empty the write-ahead log, so that the deleted text is in no file any more.
+
+        ``is_rewritten`` writes the whole file anew first, for what was changed and not deleted. Copies from before
+        a migration go too: they hold what was deleted. Raises ``StoreError``.
+        """
         ...
 
     def close(self) -> None:
@@ -97,10 +101,18 @@ class Database(Protocol):
 class SqliteDatabase:
     """``Database`` on an open, prepared connection; ``recovery.open_database`` makes one."""
 
-    def __init__(self, connection: Connection, *, notes: tuple[StoreNote, ...] = (), is_lasting: bool = True) -> None:
+    def __init__(
+        self,
+        connection: Connection,
+        *,
+        notes: tuple[StoreNote, ...] = (),
+        is_lasting: bool = True,
+        remove_copies: Callable[[], None] = lambda: None,
+    ) -> None:
         self._connection = connection
         self._notes = notes
         self._is_lasting = is_lasting
+        self._remove_copies = remove_copies
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._closing = threading.Lock()
         self._is_closed = False
@@ -119,8 +131,8 @@ class SqliteDatabase:
     async def arun(self, work: Callable[[Connection], T]) -> T:
         return await asyncio.wrap_future(self._submit(lambda: transact(self._connection, work)))
 
-    async def purge(self) -> None:
-        await asyncio.wrap_future(self._submit(self._checkpoint))
+    async def purge(self, *, is_rewritten: bool = False) -> None:
+        await asyncio.wrap_future(self._submit(lambda: self._checkpoint(is_rewritten)))
 
     def close(self) -> None:
         with self._closing:
@@ -135,13 +147,20 @@ class SqliteDatabase:
         except RuntimeError as error:
             raise StoreError("the store is closed: the appliance is stopping") from error
 
-    def _checkpoint(self) -> None:
+    def _checkpoint(self, is_rewritten: bool) -> None:
         try:
+            if is_rewritten:
+                # secure_delete wipes what is deleted, but may leave what a page was rearranged from.
+                self._connection.execute("VACUUM")
             is_busy = self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
         except sqlite3.Error as error:
             raise StoreError(explain(error)) from error
         if is_busy:
             _LOG.warning("another program reads the store: deleted text stays in its log until that one ends")
+        try:
+            self._remove_copies()
+        except OSError as error:
+            raise StoreError(f"a copy of the store cannot be removed ({error.strerror}: {error.filename})") from error
 
 
 def transact(connection: Connection, work: Callable[[Connection], T]) -> T:

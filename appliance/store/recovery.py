@@ -38,6 +38,13 @@ _UNWRITABLE = frozenset(
 )
 #: The write-ahead log goes with its database, else its last commits were lost.
 _PARTS = ("-wal", "-shm", "")
+#: A file for sorting or rewriting in a folder of the system would hold what is deleted here.
+_PRAGMAS = (
+    *("busy_timeout=5000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"),
+    "temp_store=MEMORY",
+)
+#: Ends, with a number, the name of the copy that is made before a migration.
+_SNAPSHOT = ".schema-"
 
 
 def open_sqlite(path: str) -> sqlite3.Connection:
@@ -54,7 +61,7 @@ def open_database(
     fails. Anything else becomes a note: a fresh store beside the damaged one, or a store in memory.
     """
     try:
-        return SqliteDatabase(_opened(file, opener, migrations))
+        return SqliteDatabase(_opened(file, opener, migrations), remove_copies=lambda: _remove_snapshots(file))
     except _DamagedError as damage:
         return _start_afresh(file, clock, opener, migrations, str(damage))
     except sqlite3.Error as error:
@@ -93,7 +100,7 @@ def _opened(file: Path, opener: Opener, migrations: Migrations) -> Connection:
 
 def _prepare(connection: Connection, file: Path | None, migrations: Migrations) -> None:
     """Set what must be set, check, migrate; ends with one real write, so that a full disk shows now."""
-    for pragma in ("busy_timeout=5000", "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", "secure_delete=ON"):
+    for pragma in _PRAGMAS:
         connection.execute(f"PRAGMA {pragma}").fetchall()
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version > len(migrations):
@@ -104,7 +111,7 @@ def _prepare(connection: Connection, file: Path | None, migrations: Migrations) 
     if version:
         _check(connection)
     if file is not None and 0 < version < len(migrations):
-        _snapshot(file, file.with_name(f"{file.name}.schema-{version}"))
+        _snapshot(file, file.with_name(f"{file.name}{_SNAPSHOT}{version}"))
     _migrate(connection, version, migrations)
 
 
@@ -158,6 +165,11 @@ def _snapshot(file: Path, target: Path) -> None:
     sync_folder(target.parent)
 
 
+def _remove_snapshots(file: Path) -> None:
+    for copy in file.parent.glob(f"{file.name}{_SNAPSHOT}*"):
+        copy.unlink(missing_ok=True)
+
+
 def _start_afresh(file: Path, clock: Clock, opener: Opener, migrations: Migrations, why: str) -> SqliteDatabase:
     try:
         moved = move_aside(file, clock.now(), parts=_PARTS)
@@ -166,7 +178,8 @@ def _start_afresh(file: Path, clock: Clock, opener: Opener, migrations: Migratio
         return _in_memory(file, migrations, f"it is damaged ({why}) and cannot be put aside ({error})")
     text = f"the store was damaged ({why}); it was put aside as {moved} and a new one was begun"
     _LOG.error("%s", text)
-    return SqliteDatabase(connection, notes=(StoreNote("store.damaged", text),))
+    note = StoreNote("store.damaged", text)
+    return SqliteDatabase(connection, notes=(note,), remove_copies=lambda: _remove_snapshots(file))
 
 
 def _in_memory(file: Path, migrations: Migrations, why: str) -> SqliteDatabase:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 #: The conversations. Issue 2 writes them; issue 6 (plugin contract) knows a chat by its unique name and seals
-#: private ones: their texts are then stored under a key of their own, ``wrapped_key``, which deleting destroys.
+#: private ones: their texts are then stored under a key of their own, ``wrapped_key``, which deleting destroys first
+#: (an empty one is of a deletion that was cut short).
 #: ``topic`` counts "new topic": only turns of the present topic are shown to a brain.
 _CHATS = """
 CREATE TABLE chats (
@@ -143,6 +144,31 @@ CREATE TABLE grants (
     expires_at TEXT
 ) STRICT"""
 
+#: Which hosts were asked, by whom, day by day (issue 4): no path, no query, no content.
+_TRAFFIC = """
+CREATE TABLE traffic (
+    day TEXT NOT NULL,
+    who TEXT NOT NULL,
+    lane TEXT NOT NULL,
+    host TEXT NOT NULL,
+    requests INTEGER NOT NULL,
+    bytes_out INTEGER NOT NULL,
+    bytes_in INTEGER NOT NULL,
+    PRIMARY KEY (day, who, lane, host)
+) STRICT, WITHOUT ROWID"""
+
+#: What opens the keys of private chats (issue 6), itself under the owner's passphrase; ``ports.Vault``.
+_VAULT = """
+CREATE TABLE vault (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    salt BLOB NOT NULL,
+    public_key BLOB NOT NULL,
+    wrapped_private_key BLOB NOT NULL
+) STRICT"""
+
+#: Which account of each plugin scope holds in a chat, a JSON object.
+_SCOPES = "ALTER TABLE chats ADD COLUMN scopes TEXT NOT NULL DEFAULT '{}'"
+
 #: Version n is reached from version n - 1 by the statements at index n - 1.
 MIGRATIONS: tuple[tuple[str, ...], ...] = (
     (
@@ -171,4 +197,8 @@ MIGRATIONS: tuple[tuple[str, ...], ...] = (
         "CREATE INDEX approvals_by_state ON approvals (state)",
         _GRANTS,
     ),
+    (_TRAFFIC,),
+    # What a watching person saw of the calls of a turn; a JSON list.
+    ("ALTER TABLE turn_log ADD COLUMN steps TEXT NOT NULL DEFAULT '[]'",),
+    (_VAULT, _SCOPES),
 )

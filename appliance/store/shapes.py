@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import enum
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -69,10 +70,14 @@ class ChatLog(Protocol):
         """Delete the last turn for good; False when there is none."""
         ...
 
+    def is_private(self, chat: str = "") -> bool:
+        """Whether that chat, or the one in use, is private, or may have been, not known any more. Any thread."""
+        ...
+
 
 @dataclass(frozen=True)
 class ChatInfo:
-    """A conversation as a list shows it; ``created_at`` is ISO wall time."""
+    """A conversation as a list shows it; ``created_at`` is ISO wall time. A private one that is not open is locked."""
 
     chat: str
     name: str
@@ -80,3 +85,29 @@ class ChatInfo:
     is_private: bool
     created_at: str
     turns: int
+    is_open: bool = True
+
+
+class ChatChangeKind(enum.StrEnum):
+    """What happened to a chat."""
+
+    RENAMED = "renamed"
+    DELETED = "deleted"
+    CLEARED = "cleared"
+    #: It was public, and is private from now on.
+    VAULTED = "vaulted"
+
+
+@dataclass(frozen=True)
+class ChatChange:
+    """Something that happened to a chat; all of it is stored by then. ``old_name`` is that of a renamed one."""
+
+    kind: ChatChangeKind
+    chat: str
+    name: str
+    is_private: bool
+    old_name: str = ""
+
+
+#: Told about changes of chats, on the loop, and waited for. It must not raise.
+ChatWatcher = Callable[[ChatChange], Awaitable[None]]

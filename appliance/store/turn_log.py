@@ -6,8 +6,9 @@ the path of a turn, and a power cut may cost the turn that was on.
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -50,11 +51,28 @@ class ModelRound:
 
 
 @dataclass(frozen=True)
+class TurnStep:
+    """What a watching person saw of one call: seconds since the turn began, the tool, its kind (its risk).
+
+    A call that only read has the mark "" and no note. ``ended_seconds`` is None when the turn ended first.
+    """
+
+    started_seconds: float
+    tool: str
+    kind: str
+    call_id: str = ""
+    ended_seconds: float | None = None
+    mark: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True)
 class TurnStory:
     """Everything the store knows about how a turn went; old turns have no rounds any more."""
 
     times: TurnTimes
     rounds: tuple[ModelRound, ...] = ()
+    steps: tuple[TurnStep, ...] = ()
 
 
 class TurnLog:
@@ -83,6 +101,11 @@ class TurnLog:
         """A model was asked and answered; both are JSON values that nobody changes any more."""
         if turn_id in self._open and self._open[turn_id].keeps_rounds:
             self._open[turn_id].rounds.append((request, answer))
+
+    def add_steps(self, turn_id: str, steps: Sequence[TurnStep]) -> None:
+        """These are the steps of the turn, in the order in which they began; the last call counts."""
+        if turn_id in self._open:
+            self._open[turn_id].steps = tuple(steps)
 
     async def forget(self, turn_id: str) -> None:
         """Delete the rounds of that turn and all later ones, which repeat them; those of open turns are not kept.
@@ -119,23 +142,27 @@ class TurnLog:
         """How that turn went; None when it is not known. Raises ``StoreError``."""
 
         def work(connection: Connection) -> tuple[Any, list[Any]]:
-            row = connection.execute(f"SELECT {_ROW} FROM turn_log WHERE turn_id = ?", (turn_id,)).fetchone()
+            row = connection.execute(f"SELECT {_ROW}, steps FROM turn_log WHERE turn_id = ?", (turn_id,)).fetchone()
             query = "SELECT number, request, answer FROM rounds WHERE turn_id = ? ORDER BY number"
             return row, connection.execute(query, (turn_id,)).fetchall()
 
         row, rounds = await self._database.arun(work)
         if row is None:
             return None
-        return TurnStory(_times(row), tuple(ModelRound(n, json.loads(q), json.loads(a)) for n, q, a in rounds))
+        steps = tuple(TurnStep(**step) for step in json.loads(row[-1]))
+        return TurnStory(
+            _times(row[:-1]), tuple(ModelRound(n, json.loads(q), json.loads(a)) for n, q, a in rounds), steps
+        )
 
     def _write(self, connection: Connection, turn_id: str, turn: _OpenTurn, reason: str) -> None:
         chat = connection.execute("SELECT is_private FROM chats WHERE id = ?", (turn.chat,)).fetchone()
         if turn.chat and chat is None:
             return  # The chat was deleted while the turn was on: it leaves nothing.
-        statement = f"INSERT INTO turn_log ({_ROW}) VALUES (?, ?, ?, ?, ?, ?)"
-        values = (turn_id, turn.chat or None, turn.origin, turn.started_at, json_text(turn.stages), reason)
-        connection.execute(statement, values)
         is_private = chat is not None and chat[0]
+        steps = [dataclasses.asdict(step) for step in (() if is_private else turn.steps)]
+        statement = f"INSERT INTO turn_log ({_ROW}, steps) VALUES (?, ?, ?, ?, ?, ?, ?)"
+        values = (turn_id, turn.chat or None, turn.origin, turn.started_at, json_text(turn.stages), reason)
+        connection.execute(statement, (*values, self._redact(json_text(steps))))
         for number, (request, answer) in enumerate(() if is_private else turn.rounds, start=1):
             texts = (self._redact(json_text(request)), self._redact(json_text(answer)))
             connection.execute("INSERT INTO rounds VALUES (?, ?, ?, ?)", (turn_id, number, *texts))
@@ -151,6 +178,7 @@ class _OpenTurn:
     started_at: str
     stages: dict[str, float] = field(default_factory=dict)
     rounds: list[tuple[Json, Json]] = field(default_factory=list)
+    steps: tuple[TurnStep, ...] = ()
     keeps_rounds: bool = True
 
 

@@ -13,11 +13,18 @@ import pytest
 
 from appliance.clock import FakeClock
 from appliance.errors import StoreError
-from appliance.store.approvals import OPEN_STATES, ApprovalState, StoredApproval, StoredApprovals, record_digest
-from appliance.store.chat_log import StoredChatLog
+from appliance.store.approvals import (
+    OPEN_STATES,
+    UNDER_WAY_STATES,
+    ApprovalState,
+    StoredApproval,
+    StoredApprovals,
+    record_digest,
+)
 from appliance.store.database import SqliteDatabase
 from appliance.store.grants import StoredGrants
 from appliance.store.recovery import memory_database, open_database
+from tests.store.private import with_vault
 
 RECORD: dict[str, Any] = {"tool": "run_backup", "arguments": {"target": "/home"}}
 DIGEST = record_digest(RECORD)
@@ -96,14 +103,17 @@ async def test_the_words_go_when_it_is_over(approvals: StoredApprovals, database
 
 
 async def test_of_a_private_chat_no_word_is_written(approvals: StoredApprovals, database: SqliteDatabase) -> None:
-    chats = StoredChatLog(database, FakeClock())
-    private, public = (await chats.create(is_private=True)).chat, (await chats.create()).chat
+    chats, vault = await with_vault(database)
+    private, public = (await vault.begin()).chat, (await chats.create()).chat
     for number, chat in enumerate((private, public, "deleted meanwhile")):
         await create(approvals, f"r{number}", chat)
     records = [row.record for row in await approvals.in_states(OPEN_STATES)]
     assert records == [None, RECORD, None]
     await approvals.move("r0", DIGEST, OPEN_STATES, ApprovalState.APPROVED)
     assert await approvals.consume("r0", DIGEST) is not None
+    await approvals.move("r0", DIGEST, UNDER_WAY_STATES, ApprovalState.DONE)
+    digests = await database.arun(lambda c: c.execute("SELECT digest FROM approvals ORDER BY id").fetchall())
+    assert digests == [("",), (DIGEST,), (DIGEST,)], "a digest of few words tells them"
 
 
 async def test_an_id_is_given_once(approvals: StoredApprovals) -> None:

@@ -11,9 +11,9 @@ import pytest
 from appliance.clock import FakeClock
 from appliance.errors import StoreError
 from appliance.store.audit_log import AuditEntry, AuditKind, AuditLog
-from appliance.store.chat_log import StoredChatLog
 from appliance.store.database import SqliteDatabase
 from appliance.store.recovery import memory_database
+from tests.store.private import with_vault
 
 
 @pytest.fixture
@@ -159,15 +159,22 @@ async def test_whatever_a_stranger_puts_into_a_field_a_line_stays_small_and_in_o
 
 
 async def test_of_a_private_chat_no_word_enters_the_trail(log: AuditLog, database: SqliteDatabase) -> None:
-    chats = StoredChatLog(database, FakeClock())
-    private, public = (await chats.create(is_private=True)).chat, (await chats.create()).chat
+    chats, vault = await with_vault(database)
+    log = AuditLog(database, FakeClock(), boot="boot-1", keys=chats.keys)
+    private, public = (await vault.begin()).chat, (await chats.create()).chat
     for chat in (private, public, "deleted meanwhile"):
         entry = AuditEntry(AuditKind.INTENT, tool="note", chat=chat, arguments_preview="words", arguments_digest="d")
         await log.write(entry)
     lines = await log.lines()
     assert [line.entry.arguments_preview for line in lines] == ["", "words", ""]
-    assert [line.entry.arguments_digest for line in lines] == ["", "d", ""]
     assert [line.entry.tool for line in lines] == ["note"] * 3
+    keyed, *digests = [line.entry.arguments_digest for line in lines]
+    assert digests == ["d", ""]
+    assert keyed.startswith("hmac-sha256:") and keyed == chats.keys.fingerprint(private, "d")
+    other = (await vault.begin()).chat
+    assert chats.keys.fingerprint(other, "d") != keyed, "each chat has its own key"
+    await vault.lock(private)
+    assert chats.keys.fingerprint(private, "d") == ""
 
 
 async def test_a_line_of_a_later_version_with_more_fields_can_be_read(log: AuditLog, database: SqliteDatabase) -> None:

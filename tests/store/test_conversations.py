@@ -16,6 +16,7 @@ from appliance.store.database import SqliteDatabase
 from appliance.store.recovery import memory_database, open_database
 from appliance.store.shapes import ChatLog, TurnRecord
 from appliance.store.turn_log import TurnLog
+from tests.store.private import with_vault
 
 
 def record(name: str, user_text: str = "what time is it") -> TurnRecord:
@@ -307,8 +308,9 @@ async def test_a_turn_whose_chat_was_deleted_meanwhile_leaves_nothing(chats: Sto
     assert await log.last(9) == []
 
 
-async def test_of_a_private_chat_only_the_latencies_are_kept(chats: StoredChatLog, log: TurnLog) -> None:
-    private = await chats.create("secret", is_private=True)
+async def test_of_a_private_chat_only_the_latencies_are_kept(database: SqliteDatabase, log: TurnLog) -> None:
+    _chats, vault = await with_vault(database)
+    private = await vault.begin("secret")
     log.begin("one", private.chat, "voice")
     log.add_round("one", {"input": "private"}, {})
     await log.end("one", "answered")
