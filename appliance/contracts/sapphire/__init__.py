@@ -1,1 +1,1 @@
-"""contracts/sapphire."""
+"""Plugin tools: a folder with a ``plugin.json``, and tool files in it. Start reading at ``contract.py``."""
