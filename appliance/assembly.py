@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from appliance.assembly_parts import (
     make_tools,
     names_of,
 )
+from appliance.assembly_plugins import soul_patterns
 from appliance.assistant import Assistant
 from appliance.assistant_parts import Parts, Windows
 from appliance.audio import AudioChunk
@@ -35,7 +36,6 @@ from appliance.bus import Bus
 from appliance.catalogue import Catalogue
 from appliance.clock import Clock
 from appliance.config import BoxConfig, Config
-from appliance.contracts.kotoba.contract import LoadReport
 from appliance.controls import Controls, Health
 from appliance.device.entry_words import EntryWords
 from appliance.device.ringer import Ringer
@@ -50,15 +50,22 @@ from appliance.listen.config import ListenConfig
 from appliance.listen.ear import Ear
 from appliance.listen.hearer import Hearer
 from appliance.memory import Memory
+from appliance.overhearing import Overhearing
 from appliance.records import Records
 from appliance.ringing import MissedRings, RingAlarm
 from appliance.service import Service
+from appliance.service_answers import AnswerService
 from appliance.service_approval import ApprovalService
+from appliance.service_plugins import PluginService
+from appliance.service_toolsets import ToolsetService
 from appliance.speak.config import SpeakConfig
 from appliance.speak.hum import Hum
 from appliance.speak.mixer import Mixer
 from appliance.speak.narrator import Narrator
+from appliance.store.config import ChatsConfig
+from appliance.store.retention import Retention
 from appliance.think.soul import Soul
+from appliance.think.soul_file import SoulWatch
 
 
 @contextlib.asynccontextmanager
@@ -68,7 +75,7 @@ async def assemble(
     """A box whose sound card and face are on; leaving takes it apart in the opposite order. Raises ``ConfigError``."""
     async with contextlib.AsyncExitStack() as stack:
         catalogue = Catalogue.load(shipped("soul"), config.of(BoxConfig).language)
-        soul = await asyncio.to_thread(Soul.load, home.soul_file)
+        soul = await asyncio.to_thread(SoulWatch, home.soul_file, shipped("soul") / "default.md", clock)
         ground = Ground(adapters, home, config, clock, bus or Bus(), catalogue, soul, house_zone(), records, stack)
         yield await _build(ground)
 
@@ -98,59 +105,105 @@ async def _build(ground: Ground) -> Box:
     narrator = Narrator(sound.speaker, clock, bus.publish, hum, is_listening=lambda: ear.is_listening)
     tools = make_tools(ground, narrator, at_work, sound.speaker, button)
     endpoint = adapters.endpoint
-    assistant = at_work.assistant = Assistant(
-        Parts(
-            clock=clock,
-            bus=bus,
-            catalogue=ground.catalogue,
-            ear=ear,
-            hearer=hearer,
-            offline=make_offline_brain(ground),
-            model=make_model_brain(ground, endpoint) if endpoint is not None else None,
-            is_reasoning=endpoint is not None and endpoint.is_reasoning,
-            speaker=sound.speaker,
-            narrator=narrator,
-            sound=sound.earcon,
-            registry=tools.registry,
-            refresh_tools=tools.contract.refresh_checks,
-            runner=tools.runner,
-            memory=memory,
-            alarm=alarm,
-            health=health,
-            after_turn=controls.after_turn,
-            when_heard=at_work.tell_missed,
-            windows=Windows(listen.no_speech_seconds, listen.follow_up_seconds),
-            longest_reply_sentences=config.of(SpeakConfig).longest_reply_sentences,
-        )
+    parts = Parts(
+        clock=clock,
+        bus=bus,
+        catalogue=ground.catalogue,
+        ear=ear,
+        hearer=hearer,
+        offline=make_offline_brain(ground),
+        model=make_model_brain(ground, endpoint, tools.pictures, memory) if endpoint is not None else None,
+        is_reasoning=endpoint is not None and endpoint.is_reasoning,
+        speaker=sound.speaker,
+        narrator=narrator,
+        sound=sound.earcon,
+        registry=tools.registry,
+        refresh_tools=tools.plugins.refresh_checks,
+        runner=tools.runner,
+        memory=memory,
+        alarm=alarm,
+        health=health,
+        hooks=tools.plugins.tools.beside.turn,
+        after_turn=controls.after_turn,
+        when_heard=at_work.tell_missed,
+        is_model_local=adapters.is_model_local,
+        why_not_in=tools.plugins.why_not_in,
+        windows=Windows(listen.no_speech_seconds, listen.follow_up_seconds),
+        longest_reply_sentences=config.of(SpeakConfig).longest_reply_sentences,
     )
+    assistant = at_work.assistant = Assistant(parts)
+    tools.office.asker.ears = Overhearing(assistant, parts, adapters.transcriber, is_sounding=sound.mixer.has_sound)
     schedule, ringer = await make_timers(ground, assistant, ear, sound, alarm)
     at_work.missed = MissedRings(schedule, EntryWords(ground.catalogue, clock, ground.zone), assistant.notice)
     speak = config.of(SpeakConfig)
     usual = Settings(volume_percent=speak.volume_percent, speed=speak.speed)
     settings = BoxSettings(ground.records.documents, usual)
+    pressing = make_pressing(ground, assistant, controls, sound, settings)
     if button is not None:
-        make_pressing(ground, assistant, controls, sound, settings).join(button)
+        pressing.join(button)
+    adapters.face_buttons(_on_the_loop(pressing.press_on_face))
     add_box_tools(ground, tools.registry, schedule, ringer, controls, memory, health, settings)
-    report = await tools.contract.load()
-    for tool in report.tools:
-        tools.registry.add(tool)
-    stage = await _switch_on(ground, sound)
+    await tools.plugins.toolsets.load()
+    await tools.plugins.load(tools.registry)
+    _follow_soul(ground, tools, health)
+    ground.records.chats.watch(tools.plugins.tools.chat_changed)
+    is_private_chat_locked = await ground.records.vault.leave_sealed()
+    stage = await _switch_on(ground, sound, health)
+    tools.pictures.show = stage.show_picture
     kept = await settings.load()
     controls.set_volume(kept.volume_percent)
     controls.set_speed(kept.speed)
     return _box(
-        ground, assistant, ear, sound, schedule, ringer, controls, stage, tools, memory, report, button, kept.is_muted
+        ground,
+        assistant,
+        ear,
+        sound,
+        schedule,
+        ringer,
+        controls,
+        stage,
+        tools,
+        memory,
+        button,
+        kept.is_muted,
+        is_private_chat_locked,
     )
 
 
-async def _switch_on(ground: Ground, sound: SoundParts) -> Stage:
+def _on_the_loop(press: Callable[[str], None]) -> Callable[[str], None]:
+    """The same for the face's threads."""
+    loop = asyncio.get_running_loop()
+
+    def call(action: str) -> None:
+        loop.call_soon_threadsafe(press, action)
+
+    return call
+
+
+def _follow_soul(ground: Ground, tools: ToolParts, health: Health) -> None:
+    """What the owner writes into the soul while the box runs."""
+
+    async def follow(soul: Soul) -> None:
+        health.name = names_of(ground)[0]
+        await tools.plugins.change_soul(soul_patterns(soul))
+
+    ground.soul.follow(follow)
+
+
+async def _switch_on(ground: Ground, sound: SoundParts, health: Health) -> Stage:
     """The card begins to play, the face to show."""
     card, mixer = sound.card, sound.mixer
     await card.open(mixer.render)
     mixer.set_sample_rate(card.info.output_rate_hz)
     ground.stack.push_async_callback(card.close)
-    animator = Animator(loudness=lambda: mixer.recent_level)
-    stage = Stage(animator, ground.adapters.faces, ground.clock, ground.config.of(FaceConfig).poses_per_second)
+    sound.mouth.latency_seconds = card.info.output_latency_seconds
+    face = ground.config.of(FaceConfig)
+    animator = Animator(
+        mouth=sound.mouth.at,
+        dimming=lambda: face.quiet_percent / 100 if sound.is_quiet() else 1.0,
+        is_offline=lambda: health.is_model_away,
+    )
+    stage = Stage(animator, ground.adapters.faces, ground.clock, face.poses_per_second)
     ground.bus.subscribe(stage.tell)
     stage.open()
     ground.stack.callback(stage.close)
@@ -196,13 +249,13 @@ def _box(
     stage: Stage,
     tools: ToolParts,
     memory: Memory,
-    report: LoadReport,
     button: ButtonWatch | None,
     was_muted: bool,
+    is_private_chat_locked: bool,
 ) -> Box:
     adapters, records = ground.adapters, ground.records
     redact = records.credentials.redact
-    load_problems = tuple(redact(f"{p.plugin}/{p.file}: {p.sentence}") for p in report.problems)
+    plugins = PluginService(tools.plugins, redact, records.seen)
     service = Service(
         assistant=assistant,
         bus=ground.bus,
@@ -213,16 +266,19 @@ def _box(
         screen=tools.screens.open,
         recording=partial(_recording_hearer, ground),
         after_call=controls.after_turn,
-        load_problems=load_problems,
+        plugin_problems=plugins.problems,
+        explain=plugins.explain,
         redact=redact,
     )
     facts = Facts(
         wake_phrases=adapters.wake_words.phrases,
         model=names_of(ground)[1],
-        load_problems=load_problems,
+        plugin_problems=plugins.problems,
+        sandbox=tools.plugins.modules.sandbox_in_words,
         store_notes=tuple((note.key, note.text) for note in records.notes),
         settings_problems=(*ground.config.problems, *adapters.problems),
         was_muted=was_muted,
+        is_private_chat_locked=is_private_chat_locked,
     )
     return Box(
         facts=facts,
@@ -243,10 +299,20 @@ def _box(
         stage=stage,
         registry=tools.registry,
         handlers={
-            **records.service.handlers,
+            **records.handlers,
             **service.handlers,
+            **plugins.handlers,
             **ApprovalService(tools.office, tools.registry).handlers,
+            **AnswerService(tools.inputs).handlers,
+            **ToolsetService(tools.plugins.toolsets).handlers,
         },
         asker=tools.office.asker,
+        seen=records.seen,
+        soul=ground.soul,
+        live_plugins=tools.plugins.tools.beside.live,
+        retention=Retention(records.chats, ground.clock, ground.config.of(ChatsConfig).keep_chats_days),
+        is_private=lambda: memory.is_private,
+        hides_words=lambda: memory.hides_words,
+        warm_up_network=adapters.warm_up_network,
         button=button,
     )

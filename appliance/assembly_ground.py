@@ -14,21 +14,27 @@ from appliance.catalogue import Catalogue
 from appliance.clock import Clock
 from appliance.config import Config
 from appliance.home import Home
+from appliance.network.facade import Facade
 from appliance.ports import (
+    Answer,
+    AsyncCallback,
     Button,
     ButtonLamp,
     FaceBackend,
+    Power,
     SoundCard,
     Synthesizer,
     Transcriber,
     VoiceActivityDetector,
     WakeWordDetector,
 )
+from appliance.ports_pictures import PictureMaker
+from appliance.ports_sandbox import WorkerLauncher
 from appliance.ports_think import ModelEndpoint, SentenceMatcher
 from appliance.records import Records
 from appliance.ringing import MissedRings
 from appliance.speak.mixer import Mixer
-from appliance.think.soul import Soul
+from appliance.think.soul_file import SoulWatch
 from appliance.tools.tool import Decision
 
 
@@ -46,9 +52,22 @@ class Adapters:
     faces: Sequence[FaceBackend]
     #: A sound card whose microphone is that file.
     recording: Callable[[Path], SoundCard]
+    pictures: PictureMaker
     button: Button | None = None
     lamp: ButtonLamp | None = None
+    #: Has the buttons of faces call that with "talk", "mute" or "stop", on any thread.
+    face_buttons: Callable[[Callable[[str], None]], None] = lambda _pressed: None
+    #: None where the box may not switch the machine off.
+    power: Power | None = None
+    #: The plugins' door to HTTP; without one they have no ``core.net``.
+    facade: Facade | None = None
+    #: Kinds of sandboxes for the programs that plugins run, best first.
+    workers: Sequence[WorkerLauncher] = ()
     is_line_cached: bool = True
+    #: Whether the model's address is in the house.
+    is_model_local: bool = False
+    #: Makes the first request as quick as the others.
+    warm_up_network: AsyncCallback | None = None
     #: What could not be had as it was wanted, in sentences.
     problems: tuple[str, ...] = ()
 
@@ -63,7 +82,7 @@ class Ground:
     clock: Clock
     bus: Bus
     catalogue: Catalogue
-    soul: Soul
+    soul: SoulWatch
     zone: tzinfo
     records: Records
     #: Closes what was opened, last first.
@@ -87,6 +106,15 @@ class AtWork:
         """Say why a call may not run; in a typed turn the model's answer says it."""
         if self.assistant is not None and decision.person_text and decision.request.channel == "voice":
             self.assistant.say(decision.person_text)
+
+    async def ask(self, question: str, seconds: float) -> Answer:
+        """Ask the person aloud, inside the turn that is on; who answers "stop" ends it."""
+        if self.assistant is None:
+            return Answer("", "unreachable")
+        answer = await self.assistant.ask(question, seconds)
+        if self.assistant.offline.match_answer(answer.text) == "stop":
+            self.assistant.stop()
+        return answer
 
     async def tell_missed(self) -> None:
         """Somebody is there again."""

@@ -13,16 +13,13 @@ from appliance.approve.config import ApprovalConfig, ButtonConfig
 from appliance.approve.office import Around, Office, open_office
 from appliance.approve.screens import Screens
 from appliance.assembly_ground import AtWork, Ground
+from appliance.assembly_plugins import Beside, is_hidden, make_plugins
 from appliance.assistant import Assistant
 from appliance.config import BoxConfig
-from appliance.contracts.host import PluginHost
-from appliance.contracts.kotoba.asking import ask_at
-from appliance.contracts.kotoba.contract import KotobaContract
 from appliance.contracts.kotoba.discover import PluginRoot, Source
-from appliance.contracts.kotoba.module_tool import Surroundings
+from appliance.contracts.kotoba.input_desk import InputDesk, Voices
 from appliance.contracts.plugin_files import PluginFiles
-from appliance.contracts.quarantine import Quarantine
-from appliance.contracts.switch import PluginSwitch
+from appliance.contracts.shelf import PluginShelf
 from appliance.controls import Controls, Health
 from appliance.device.box import BoxParts, box_tools
 from appliance.device.config import DeviceConfig
@@ -45,8 +42,10 @@ from appliance.speak.audio_tags import EMOTION_OF_TAG
 from appliance.speak.config import SpeakConfig
 from appliance.speak.line_cache import LineCache
 from appliance.speak.mixer import Lane, Mixer
+from appliance.speak.mouth import MouthTrack
 from appliance.speak.narrator import Narrator
 from appliance.speak.speaker import Speaker
+from appliance.store.config import ChatsConfig
 from appliance.think.config import ThinkConfig
 from appliance.think.conversation import Conversation
 from appliance.think.guards import CallLimits
@@ -56,9 +55,10 @@ from appliance.think.offline_brain import OfflineBrain
 from appliance.think.pre_pass import WAKE_PHRASES
 from appliance.think.sentences import Sentences
 from appliance.think.soul import Soul
-from appliance.tools.config import ToolsConfig
+from appliance.tools.pictures import PictureShelf
 from appliance.tools.registry import Registry
 from appliance.tools.runner import Runner
+from appliance.tools.toolsets import Toolsets
 from appliance.trace import Stopwatch
 
 
@@ -70,6 +70,8 @@ class SoundParts:
     card: SoundCard
     speaker: Speaker
     earcon: Callable[[Earcon], None]
+    mouth: MouthTrack
+    is_quiet: Callable[[], bool]
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,9 @@ class ToolParts:
     runner: Runner
     office: Office
     screens: Screens
-    contract: KotobaContract
+    plugins: PluginShelf
+    inputs: InputDesk
+    pictures: PictureShelf
 
 
 def make_sound(ground: Ground, at_work: AtWork) -> SoundParts:
@@ -90,9 +94,14 @@ def make_sound(ground: Ground, at_work: AtWork) -> SoundParts:
     voice = adapters.synthesizer
     ground.stack.callback(voice.close)
     ground.stack.callback(adapters.transcriber.close)
-    mixer = Mixer(voice.sample_rate_hz, alert_floor_percent=speak.alert_floor_percent)
+    mouth = MouthTrack(clock.monotonic_seconds)
+    mixer = Mixer(voice.sample_rate_hz, alert_floor_percent=speak.alert_floor_percent, on_mouth=mouth.note)
     card = adapters.card(mixer)
     mixer.on_ready = card.output_ready
+
+    def is_quiet() -> bool:
+        return quiet_hours.is_quiet(clock.now().astimezone(ground.zone))
+
     cache = LineCache(ground.home.cache_folder / "lines", voice, speak.line_cache_megabytes)
     speaker = Speaker(
         mixer,
@@ -103,11 +112,11 @@ def make_sound(ground: Ground, at_work: AtWork) -> SoundParts:
         language=config.of(BoxConfig).language,
         speed=speak.speed,
         has_speaker=lambda: bool(card.info.speaker),
-        is_quiet=lambda: quiet_hours.is_quiet(clock.now().astimezone(ground.zone)),
+        is_quiet=is_quiet,
         is_busy=lambda: at_work.is_busy,
     )
     ground.stack.push_async_callback(speaker.close)
-    return SoundParts(mixer, card, speaker, partial(_play_earcon, mixer, listen))
+    return SoundParts(mixer, card, speaker, partial(_play_earcon, mixer, listen), mouth, is_quiet)
 
 
 def _play_earcon(mixer: Mixer, listen: ListenConfig, kind: Earcon) -> None:
@@ -140,12 +149,21 @@ def make_pressing(
         publish=ground.bus.publish,
         sound=sound.earcon,
         hold_to_talk=ground.config.of(ButtonConfig).hold_to_talk,
+        power=ground.adapters.power,
     )
 
 
 def make_memory(ground: Ground) -> Memory:
     think = ground.config.of(ThinkConfig)
-    memory = Memory(ground.records.chats, ground.records.turns, ground.clock, history_turns=think.history_turns)
+    records = ground.records
+    memory = Memory(
+        records.chats,
+        records.turns,
+        ground.clock,
+        history_turns=think.history_turns,
+        rest_minutes=ground.config.of(ChatsConfig).rest_minutes,
+        private=records.vault,
+    )
     stopwatch = Stopwatch(ground.records.turns, lambda: memory.chat_in_use)
     ground.bus.subscribe(stopwatch)
     ground.stack.push_async_callback(stopwatch.close)
@@ -155,7 +173,7 @@ def make_memory(ground: Ground) -> Memory:
 def names_of(ground: Ground) -> tuple[str, str]:
     """Name of the box, name of its model."""
     endpoint = ground.adapters.endpoint
-    return ground.config.of(BoxConfig).name or ground.soul.name, endpoint.name if endpoint is not None else ""
+    return ground.config.of(BoxConfig).name or ground.soul.soul.name, endpoint.name if endpoint is not None else ""
 
 
 def make_offline_brain(ground: Ground) -> OfflineBrain:
@@ -167,28 +185,41 @@ def make_offline_brain(ground: Ground) -> OfflineBrain:
     )
 
 
-def make_model_brain(ground: Ground, endpoint: ModelEndpoint) -> ModelBrain:
+def make_model_brain(ground: Ground, endpoint: ModelEndpoint, pictures: PictureShelf, memory: Memory) -> ModelBrain:
+    """It follows the soul."""
     think, box = ground.config.of(ThinkConfig), ground.config.of(BoxConfig)
 
     def record(turn_id: str, request: ModelRequest, answer: RoundSummary) -> None:
         ground.records.turns.add_round(turn_id, asdict(request), asdict(answer))
 
+    instructions = Instructions(
+        ground.soul.soul,
+        clock=ground.clock,
+        audio_tags=tuple(EMOTION_OF_TAG),
+        language=box.language,
+        name=box.name,
+        place=box.place,
+    )
+
+    async def follow(soul: Soul) -> None:
+        instructions.take(soul)
+
+    ground.soul.follow(follow)
     return ModelBrain(
         endpoint,
-        instructions=Instructions(
-            ground.soul,
-            clock=ground.clock,
-            audio_tags=tuple(EMOTION_OF_TAG),
-            language=box.language,
-            name=box.name,
-            place=box.place,
+        instructions=instructions,
+        conversation=Conversation(
+            history_tokens=think.history_tokens,
+            history_turns=think.history_turns,
+            image_memory_turns=think.image_memory_turns,
         ),
-        conversation=Conversation(history_tokens=think.history_tokens, history_turns=think.history_turns),
         catalogue=ground.catalogue,
         clock=ground.clock,
         limits=CallLimits(think.most_calls, think.most_failures, think.calls_after_failure),
         max_output_tokens=think.max_output_tokens,
         record_round=record,
+        sees_images=think.sees_images,
+        find_picture=lambda handle: pictures.for_model(handle, memory.chat_in_use),
     )
 
 
@@ -196,10 +227,11 @@ def make_tools(
     ground: Ground, narrator: Narrator, at_work: AtWork, speaker: Speaker, button: ButtonWatch | None
 ) -> ToolParts:
     records, clock, home = ground.records, ground.clock, ground.home
+    approval = ground.config.of(ApprovalConfig)
     trail = StoredAuditTrail(records.audit, records.credentials.redact)
     workdir = home.cache_folder / "workdir"
     roots = (PluginRoot(home.plugins_folder, Source.OWNER), PluginRoot(shipped("plugins"), Source.SHIPPED))
-    screens = Screens()
+    files, screens = PluginFiles(roots), Screens()
     around = Around(
         home=home.folder,
         workdir=workdir,
@@ -208,13 +240,26 @@ def make_tools(
         clock=clock,
         catalogue=ground.catalogue,
         person=speaker,
-        plugin_digest=PluginFiles(roots).digest,
+        plugin_digest=files.digest,
         hand=button,
         show=screens.show,
         publish=ground.bus.publish,
         tell_person=at_work.tell_person,
     )
-    office = open_office(ground.config.of(ApprovalConfig), trail, records.approvals, records.grants, around)
+    office = open_office(approval, trail, records.approvals, records.grants, around)
+    pictures = PictureShelf(records.images, ground.adapters.pictures)
+    toolsets = Toolsets(records.documents, lambda: registry.tools, is_hidden)
+    inputs = InputDesk(
+        Voices(speaker.say, at_work.ask, screens.show),
+        clock=clock,
+        catalogue=ground.catalogue,
+        window_seconds=approval.window_seconds,
+        is_shell_open=lambda: office.asker.is_shell_open,
+        hide=records.credentials.hide,
+    )
+    beside = Beside(inputs, pictures, toolsets, speaker)
+    plugins = make_plugins(ground, at_work, office, beside, roots, files, workdir)
+    registry = Registry([plugins.host.why_withheld, toolsets.why_not])
     runner = Runner(
         desk=office.desk,
         audit=trail,
@@ -222,28 +267,12 @@ def make_tools(
         observers=(narrator,),
         publish=ground.bus.publish,
         tell_person=at_work.tell_person,
+        keep_pictures=pictures.keep,
+        prepare=plugins.tools.beside.turn.before_call,
+        tell_end=plugins.tools.beside.turn.after_call,
+        is_private=records.chats.is_private,
     )
-    host = PluginHost(Quarantine(at_work.tell_paused))
-    ground.stack.push_async_callback(host.close)
-    contract = KotobaContract(
-        host=host,
-        clock=clock,
-        roots=roots,
-        switch=PluginSwitch(home.switch_file),
-        surroundings=Surroundings(workdir=workdir, confirm=ask_at(office.desk)),
-        soul_overrides=_soul_patterns(ground.soul),
-        import_seconds=ground.config.of(ToolsConfig).import_seconds,
-    )
-    return ToolParts(Registry([host.why_withheld]), runner, office, screens, contract)
-
-
-def _soul_patterns(soul: Soul) -> dict[str, dict[str, object]]:
-    """The soul's lines in the shape of the tool-module contract; what a block does not name stays the tool's own."""
-    keys = {"announce": "before", "heartbeat": "heartbeat", "complete": "after", "fail": "fail"}
-    return {
-        tool: {keys[name]: value for name, value in vars(override).items() if value is not None}
-        for tool, override in soul.voice_overrides.items()
-    }
+    return ToolParts(registry, runner, office, screens, plugins, inputs, pictures)
 
 
 async def make_timers(
@@ -287,6 +316,8 @@ def add_box_tools(
         settings=settings,
         snooze_seconds=ground.config.of(DeviceConfig).snooze_minutes * 60.0,
         trail=ground.records.audit,
+        traffic=ground.records.seen,
+        private=memory,
     )
     for tool in box_tools(parts):
         registry.add(tool)

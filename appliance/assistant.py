@@ -11,13 +11,15 @@ and speaking have deadlines, the model its time-outs, a tool its budget.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import replace
 
 from appliance import events
 from appliance.assistant_parts import Parts, TurnReport
 from appliance.clock import within
+from appliance.contracts.sapphire.turn_hooks import Heeded, Moment
 from appliance.errors import BrainError, HearingError, TurnDroppedError
 from appliance.events import EndReason, Outcome
 from appliance.listen.earcons import Earcon
@@ -112,10 +114,11 @@ class Assistant:
         """Half duplex: while the box speaks or works, only a wake word (or the button) takes the turn from it."""
         while True:
             word = await self._parts.ear.wake()
-            is_listening = self._turn_now is not None and self._turn_now.state in _OPEN_EAR
+            is_listening = self._turn_now is not None and self._turn_now.state is TurnState.LISTENING
             # "Say: okay nabu" from our own loudspeaker must not wake us.
-            if is_listening or _letters(word) in _letters(self._parts.speaker.lately_said):
+            if is_listening or letters(word) in letters(self._parts.speaker.lately_said):
                 continue
+            self._parts.hooks.woke(word)
             self._parts.alarm.pause()
             self._cut(EndReason.BARGED_IN)
             self._openings.put_nowait(Opening(OpeningKind.WAKE_WORD, word, self._parts.windows.addressed_seconds))
@@ -134,6 +137,11 @@ class Assistant:
     def is_busy(self) -> bool:
         """Whether a turn is on."""
         return self._turn_now is not None
+
+    def is_asking(self, turn_id: str) -> bool:
+        """Whether that turn is on and waits for an answer of the person."""
+        turn = self._turn_now
+        return turn is not None and turn.turn_id == turn_id and turn.state is TurnState.ASKING
 
     # ----------------------------------------------------------------------------------- one turn, whole
 
@@ -155,16 +163,23 @@ class Assistant:
         if not text or (opening.kind is OpeningKind.ALERT and not self._parts.offline.match_alert(text)):
             # Nobody spoke; or, while an alarm rings, somebody spoke of something else. It leaves no trace.
             return TurnReport(turn.turn_id, EndReason.NOTHING_HEARD)
+        if turn.origin != "alert":
+            text = await self._parts.hooks.heard(await self._moment(turn), text)
         return await self._answer(turn, text, _ignore)
 
     async def _answer(self, turn: Turn, text: str, on_text: OnText) -> TurnReport:
         """Think, speak while thinking, remember what was really heard, even when stopped in mid-sentence."""
         turn.commit()
-        reply = self._open_reply(turn, on_text)
+        moment = await self._moment(turn)
+        heeded = await self._ask_plugins(turn, moment, text)
+        # Behind the plugins: one that silenced the box has not silenced the answer to that.
+        text, reply = heeded.text, self._open_reply(turn, on_text)
         answer = BrainAnswer("")
         self._did = []
         try:
-            answer = await self._think(turn, text, reply)
+            answer = heeded.answer or await self._think(turn, text, reply)
+            if heeded.answer is not None:
+                reply.feed(answer.reply_text)
             turn.state = TurnState.SPEAKING
             await within(self._clock, _LONGEST_SPEAKING_SECONDS, reply.end())
         finally:
@@ -173,6 +188,7 @@ class Assistant:
                 answer = replace(answer, did=tuple(self._did))
             spoken = reply.so_far()
             await self._parts.memory.remember(turn, text, answer, spoken)
+            self._parts.hooks.after_chat(moment, text, answer.reply_text)
         reason = EndReason.FAILED if answer.failed else EndReason.ANSWERED
         return TurnReport(
             turn.turn_id,
@@ -184,10 +200,23 @@ class Assistant:
             answer.failed,
         )
 
+    async def _ask_plugins(self, turn: Turn, moment: Moment, text: str) -> Heeded:
+        """Voice commands and their like; what controls the box itself is never theirs to take."""
+        turn.state = TurnState.THINKING
+        if turn.origin == "alert" or not self._parts.hooks.is_any_asked(moment):
+            return Heeded(text)
+        match = self._parts.offline.match(text)
+        if match is not None and match.is_control:
+            return Heeded(text)
+        return await self._parts.hooks.before_chat(moment, text)
+
+    async def _moment(self, turn: Turn) -> Moment:
+        return Moment(turn.turn_id, await self._parts.memory.chat())
+
     async def _think(self, turn: Turn, text: str, reply: Reply | TextReply) -> BrainAnswer:
         """Ask the right brain: stop, volume and the like never wait for a model; a model that is away is no silence."""
         turn.state = TurnState.THINKING
-        history = tuple(await self._parts.memory.history())
+        history = await self._parts.memory.history(is_spoken=turn.is_voice)
         question = Question(turn.turn_id, text, "voice" if turn.is_voice else "text", history)
         selection = await self.select_tools()
         hands = Hands(
@@ -200,13 +229,22 @@ class Assistant:
         if turn.origin == "alert":
             return await offline.answer(question, hands, is_alert=True)
         match = offline.match(text)
-        if model is None or (match is not None and match.is_control):
+        is_control = match is not None and match.is_control
+        if self._parts.memory.take_closed() and turn.is_voice and not is_control:
+            # Meant for the private chat, which was closed from elsewhere: no other chat and no model gets it.
+            sentence = self._parts.catalogue.say("private.closed")
+            reply.feed(sentence)
+            return BrainAnswer(sentence, is_remembered=False)
+        if model is not None and self._parts.memory.hides_words and not self._parts.is_model_local:
+            return await offline.answer(question, hands, unknown_key="private.model_outside")
+        if model is None or is_control:
             return await offline.answer(question, hands)
         if match is not None and match.tool == "box_more" and self._parts.memory.has_more:
             # "Shall I go on?" "Yes": the rest is here, a model would make it up again. It is part of the conversation.
             return replace(await offline.answer(question, hands), items=(), is_remembered=True)
         try:
-            answer = await model.answer(question, hands)
+            moment = Moment(turn.turn_id, self._parts.memory.chat_in_use)
+            answer = await self._parts.hooks.answered(moment, model, question, hands)
             self._parts.health.is_model_away = False
             return answer
         except BrainError as error:
@@ -246,7 +284,8 @@ class Assistant:
     async def select_tools(self) -> ToolSelection:
         """The tools of a turn that starts now, after asking those that want to be asked whether they are available."""
         await self._parts.refresh_tools()
-        return self._parts.registry.select()
+        chat = await self._parts.memory.chat()
+        return self._parts.registry.select([lambda tool: self._parts.why_not_in(tool, chat)])
 
     def _open_reply(self, turn: Turn, on_text: OnText) -> Reply | TextReply:
         if turn.is_voice:
@@ -343,17 +382,29 @@ class Assistant:
         turn = self._turn_now
         if turn is None or not turn.is_voice or not self._parts.ear.can_hear:
             return Answer("", "unreachable")
-        before, turn.state = turn.state, TurnState.ASKING
         try:
-            await self.say(question, Priority.APPROVAL).finished()
-            opening = Opening(OpeningKind.FOLLOW_UP, "question", seconds)
-            text = await self._parts.hearer.hear(turn.turn_id, opening)
-            return Answer(text, "answered" if text else "unanswered")
+            with self.asking(turn.turn_id):
+                await self.say(question, Priority.APPROVAL).finished()
+                opening = Opening(OpeningKind.FOLLOW_UP, "question", seconds)
+                text = await self._parts.hearer.hear(turn.turn_id, opening)
         except HearingError as error:
             self._failed("hearing", error)
             return Answer("", "unanswered")
+        return Answer(text, "answered" if text else "unanswered")
+
+    @contextlib.contextmanager
+    def asking(self, turn_id: str) -> Iterator[None]:
+        """Inside the block that turn waits for an answer of the person; when it is not on, nothing changes."""
+        turn = self._turn_now
+        if turn is None or turn.turn_id != turn_id:
+            yield
+            return
+        before, turn.state = turn.state, TurnState.ASKING
+        try:
+            yield
         finally:
-            turn.state = before
+            if turn.state is TurnState.ASKING:
+                turn.state = before
 
     # ---------------------------------------------------------------------------------------------- small
 
@@ -365,9 +416,12 @@ class Assistant:
             self._tell(events.EmotionChanged(turn.turn_id, self._now(), sentence.emotion, "reply"))
 
     def _failed(self, where: str, error: Exception) -> None:
-        _LOG.warning("%s failed: %s: %s", where, type(error).__name__, error)
+        problem = f"{type(error).__name__}: {error}"
+        if self._parts.memory.hides_words:
+            problem = type(error).__name__  # An endpoint may repeat in its error what was said.
+        _LOG.warning("%s failed: %s", where, problem)
         turn_id = self._turn_now.turn_id if self._turn_now else ""
-        self._tell(events.ErrorRaised(turn_id, self._now(), where, f"{type(error).__name__}: {error}"))
+        self._tell(events.ErrorRaised(turn_id, self._now(), where, problem))
 
     def _tell(self, event: events.Event) -> None:
         self._parts.bus.publish(event)
@@ -376,6 +430,6 @@ class Assistant:
         return self._clock.monotonic_seconds()
 
 
-def _letters(text: str) -> str:
+def letters(text: str) -> str:
     """What of ``text`` can be heard."""
     return "".join(filter(str.isalnum, text)).casefold()

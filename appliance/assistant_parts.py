@@ -9,6 +9,7 @@ from typing import Protocol
 from appliance.bus import Bus
 from appliance.catalogue import Catalogue
 from appliance.clock import Clock
+from appliance.contracts.sapphire.turn_hooks import TurnHooks
 from appliance.controls import Health
 from appliance.events import EndReason
 from appliance.listen.ear import Ear
@@ -22,6 +23,7 @@ from appliance.think.brain import Brain
 from appliance.think.offline_brain import OfflineBrain
 from appliance.tools.registry import Registry
 from appliance.tools.runner import Runner
+from appliance.tools.tool import Tool
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,11 @@ class TurnReport:
 
 class Alarm(Protocol):
     """Whatever may ring while no turn is on."""
+
+    @property
+    def is_ringing(self) -> bool:
+        """Whether something rings, also between two bursts."""
+        ...
 
     def pause(self) -> None:
         """Be silent for now: the person begins to speak. Ringing goes on after their turn."""
@@ -78,9 +85,15 @@ class Parts:
     memory: Memory
     alarm: Alarm
     health: Health
+    #: What plugins have a say in.
+    hooks: TurnHooks
     #: Awaited when a turn is over (muting waits for its own announcement).
     after_turn: AsyncCallback
     #: Awaited behind a spoken turn in which somebody was heard (who can be told now what rang in an empty room).
     when_heard: AsyncCallback
+    #: Whether the model is in the house; one that is not answers in no private chat.
+    is_model_local: bool = False
+    #: Why a tool has no part in a chat (its id), in words; None when it has.
+    why_not_in: Callable[[Tool, str], str | None] = lambda _tool, _chat: None
     windows: Windows = Windows()
     longest_reply_sentences: int = 6

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from appliance.approve.asker import PersonAsker
@@ -21,10 +21,14 @@ from appliance.device.schedule import Schedule
 from appliance.errors import ApplianceError, AudioError
 from appliance.face.stage import Stage
 from appliance.listen.ear import Ear
+from appliance.network.seen import Seen
 from appliance.ports import AsyncCallback, Json, SoundCard, Synthesizer, Transcriber
 from appliance.speak.speaker import Speaker
+from appliance.store.retention import Retention
 from appliance.store.shapes import Documents
 from appliance.think.offline_brain import OfflineBrain
+from appliance.think.soul import Soul
+from appliance.think.soul_file import SoulWatch
 from appliance.tools.registry import Registry
 
 _LOG = logging.getLogger(__name__)
@@ -32,7 +36,7 @@ _LOG = logging.getLogger(__name__)
 #: Collection and key of the document that remembers the introduction.
 GREETED = ("box", "greeted")
 #: Tables of the catalogue whose sentences are fixed and come often.
-_SPOKEN_AHEAD = ("assistant.", "brain.", "talk.", "offline.")
+_SPOKEN_AHEAD = ("assistant.", "brain.", "talk.", "offline.", "private.")
 
 
 @dataclass(frozen=True)
@@ -41,11 +45,16 @@ class Facts:
 
     wake_phrases: tuple[str, ...] = ()
     model: str = ""
-    load_problems: tuple[str, ...] = ()
+    #: What is wrong with plugins, asked anew each time.
+    plugin_problems: Callable[[], Sequence[str]] = lambda: ()
+    #: Which kind of sandbox plugins have for programs, and what it does not protect from.
+    sandbox: Callable[[], str] = lambda: ""
     #: Key of the catalogue sentence and the same in words for the log.
     store_notes: tuple[tuple[str, str], ...] = ()
     settings_problems: tuple[str, ...] = ()
     was_muted: bool = False
+    #: A private chat was in use before the restart, which has locked it.
+    is_private_chat_locked: bool = False
 
 
 @dataclass(frozen=True)
@@ -71,7 +80,17 @@ class Box:
     registry: Registry
     handlers: Mapping[str, Handler]
     asker: PersonAsker
+    seen: Seen
+    soul: SoulWatch
+    retention: Retention
+    #: What plugins do without being called, for ever.
+    live_plugins: Callable[[], Coroutine[None, None, None]]
+    #: Whether the chat in use is a private one.
+    is_private: Callable[[], bool]
+    #: Whether what is said now may belong to a private one, and is in no trace.
+    hides_words: Callable[[], bool]
     button: ButtonWatch | None = None
+    warm_up_network: AsyncCallback | None = None
     started_at: float = field(default_factory=time.time)
 
     async def live(self) -> None:
@@ -82,15 +101,20 @@ class Box:
         if self.facts.was_muted:
             await self.controls.mute(True)
         await self._tell_what_is_wrong()
+        self.soul.follow(self._tell_of_soul)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._hear(), name="ear")
             tasks.create_task(self.schedule.run(self.ringer.add), name="schedule")
             tasks.create_task(self.ringer.run(), name="ringer")
             tasks.create_task(self.assistant.live(), name="assistant")
             tasks.create_task(self._warm_up(), name="warm up")
+            tasks.create_task(self.seen.run(), name="seen")
+            tasks.create_task(self.soul.run(), name="soul")
+            tasks.create_task(self.retention.run(), name="retention")
+            tasks.create_task(self.live_plugins(), name="plugins")
             if self.button is not None:
                 tasks.create_task(self.button.run(), name="button")
-            # Each of these runs for ever; the group ends when this method is cancelled.
+            # These run for ever, or have nothing to do; the group ends when this method is cancelled.
             await asyncio.Event().wait()
 
     async def greet(self) -> bool:
@@ -118,14 +142,17 @@ class Box:
             "microphone": info.microphone or info.problem or "none",
             "speaker": info.speaker or "none",
             "muted": self.controls.is_muted,
+            "chat": "private" if self.is_private() else "open",
             "volume": f"{self.controls.volume_percent} %",
             "button": self.button.health if self.button is not None else "none",
             "wake words": list(self.facts.wake_phrases),
             "model": self.facts.model or "none: the box answers by itself",
             "tools": len(self.registry.tools),
-            "plugin problems": list(self.facts.load_problems),
+            "sandbox": self.facts.sandbox(),
+            "plugin problems": list(self.facts.plugin_problems()),
             "store problems": [text for _, text in self.facts.store_notes],
             "settings problems": list(self.facts.settings_problems),
+            "soul": list(self.soul.problems),
             "timers": len(self.schedule.waiting),
             "face": self.stage.health,
             "sound": {
@@ -155,11 +182,13 @@ class Box:
 
     async def _warm_up(self) -> None:
         """Load what a turn needs, one after another, while the ear is open already."""
-        steps: tuple[tuple[str, AsyncCallback], ...] = (
+        steps: list[tuple[str, AsyncCallback]] = [
             ("sentences", self.offline.warm_up),
             ("whisper", self.transcriber.warm_up),
             ("voice", self.synthesizer.warm_up),
-        )
+        ]
+        if self.warm_up_network is not None:
+            steps.append(("HTTP library", self.warm_up_network))
         for name, step in steps:
             try:
                 await step()
@@ -181,6 +210,16 @@ class Box:
             self.speaker.notice("settings", self.catalogue.say("assistant.bad_settings"))
         for key, _ in self.facts.store_notes:
             self.speaker.notice(key, self.catalogue.say(key))
+        if self.facts.is_private_chat_locked:
+            self.speaker.notice("private", self.catalogue.say("private.restarted"))
+        await self._tell_of_soul(self.soul.soul)
+
+    async def _tell_of_soul(self, _soul: Soul) -> None:
+        """When something about the owner's soul file is to be known, where it is said."""
+        for problem in self.soul.problems:
+            _LOG.warning("%s", problem)
+        if self.soul.problems:
+            self._notice_now("assistant.soul_note")
 
     def _microphone_lost(self, error: AudioError) -> None:
         _LOG.warning("the microphone is gone: %s", error)

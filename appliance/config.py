@@ -34,6 +34,8 @@ SECTIONS: Mapping[str, str] = {
     "button": "appliance.approve.config:ButtonConfig",
     "tools": "appliance.tools.config:ToolsConfig",
     "device": "appliance.device.config:DeviceConfig",
+    "chats": "appliance.store.config:ChatsConfig",
+    "network": "appliance.network.config:NetworkConfig",
 }
 
 ENVIRONMENT_PREFIX = "APPLIANCE_"
@@ -172,6 +174,8 @@ def _checked(raw: Any, hint: Any, limits: Mapping[str, Any], *, is_text: bool) -
     value = _from_text(raw, hint) if is_text else raw
     if typing.get_origin(hint) is Literal:
         allowed = typing.get_args(hint)
+        if isinstance(value, bool) and str(value).lower() in allowed:
+            return str(value).lower()  # In TOML true and false need no quotes.
         if value not in allowed:
             raise ValueError(f"must be one of {', '.join(map(repr, allowed))}")
         return value

@@ -41,10 +41,13 @@ def _replace(file: Path, text: str) -> None:
     """Put ``text`` into ``file``, with the rights that it had."""
     file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     half = file.with_name(f".{file.name}.new")
-    with half.open("w", encoding="utf-8") as handle:
-        handle.write(text)
-        handle.flush()
-        os.fsync(handle.fileno())
-    if file.exists():
-        shutil.copymode(file, half)
-    half.replace(file)
+    try:
+        with half.open("w", encoding="utf-8") as handle:
+            handle.write(text)
+            handle.flush()
+            os.fsync(handle.fileno())
+        if file.exists():
+            shutil.copymode(file, half)
+        half.replace(file)
+    finally:
+        half.unlink(missing_ok=True)

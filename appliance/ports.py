@@ -29,12 +29,14 @@ class SoundCardInfo:
     """What a card turned out to be; names are stable ones a person recognises, "" when there is none.
 
     ``problem`` says for a person what is missing and what to do about it; "" when nothing is.
+    ``output_latency_seconds`` is how long after ``render`` a sample is heard.
     """
 
     microphone: str
     speaker: str
     output_rate_hz: int
     problem: str = ""
+    output_latency_seconds: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -259,13 +261,40 @@ class Person(Protocol):
 # ---------------------------------------------------------------------------------------------- face
 
 
+class FacePart(enum.StrEnum):
+    """What a backend can move or light; the engine tells with what is there."""
+
+    #: One light of any colour.
+    LIGHT = "light"
+    #: Several lights in a row or ring.
+    RING = "ring"
+    LIDS = "lids"
+    BROWS = "brows"
+    MOUTH = "mouth"
+    NECK = "neck"
+    GAZE = "gaze"
+
+
+#: A drawn face has all of them.
+ALL_FACE_PARTS = frozenset(FacePart)
+
+Rgb = tuple[int, int, int]
+
+#: Lights in ``FaceState.ring``; a backend with more or fewer stretches them.
+RING_LIGHTS = 16
+
+
 @dataclass(frozen=True)
 class FaceState:
     """One pose of the face, as numbers; every backend sees only this.
 
     Angles in degrees from neutral (brow: positive = inner end up; lid 0 closed to 60 wide, 40 relaxed;
     mouth: positive = smile; neck: positive = up); ``mouth_open`` and ``brightness`` 0 to 1; gaze -1 to 1;
-    ``rgb`` 0 to 255 before gamma.
+    ``rgb`` 0 to 255 before gamma, to be shown at ``brightness``. ``ring`` holds ``RING_LIGHTS`` colours for backends
+    with several lights, from the top clockwise or from left to right, brightness included, before gamma; () means that
+    all are ``rgb`` at ``brightness``. A backend that moves by itself (a microcontroller) takes ``emotion``,
+    ``activity``, ``intensity`` (0 to 1) and ``transition_seconds`` instead of the numbers on their way, and turns its
+    lights down to ``dimming`` (0 to 1), which is in ``brightness`` and ``ring`` already.
     """
 
     emotion: Emotion = Emotion.NEUTRAL
@@ -278,20 +307,39 @@ class FaceState:
     neck_degrees: float = 0.0
     gaze_x: float = 0.0
     gaze_y: float = 0.0
-    rgb: tuple[int, int, int] = (60, 140, 255)
+    rgb: Rgb = (60, 140, 255)
     brightness: float = 0.7
+    ring: tuple[Rgb, ...] = ()
+    intensity: float = 1.0
+    transition_seconds: float = 0.4
+    dimming: float = 1.0
 
 
 class FaceBackend(Protocol):
-    """One thing that shows the face. Called only from the face thread, latest pose wins."""
+    """One thing that shows the face. Called only from a thread of its own; the latest pose wins.
+
+    What fails raises ``OSError`` with a sentence that says what to do; it is told once, and tried again later, so
+    ``apply`` opens the device when it is not open. Times are those of the thread: nothing here may take longer than
+    a pose lasts, but a slow one holds up only itself.
+    """
 
     @property
     def name(self) -> str:
         """Short name for logs and ``status``."""
         ...
 
+    @property
+    def parts(self) -> frozenset[FacePart]:
+        """What it has."""
+        ...
+
+    @property
+    def poses_per_second(self) -> float:
+        """How many poses it can show; it is given no more."""
+        ...
+
     def apply(self, state: FaceState) -> None:
-        """Show the pose; returns at once. May raise ``OSError`` when the device is gone."""
+        """Show the pose. Raises ``OSError`` when the device is gone, or is not there."""
         ...
 
     def park(self) -> None:
@@ -342,6 +390,17 @@ class ButtonLamp(Protocol):
 
     def close(self) -> None:
         """Give the pin back, dark; safe to call twice."""
+        ...
+
+
+# ------------------------------------------------------------------------------------------- power
+
+
+class Power(Protocol):
+    """Switches the machine off, where the owner lets the box do that."""
+
+    async def off(self) -> None:
+        """Begin to switch it off; the system ends us soon after. Raises ``PowerError`` when it stays on."""
         ...
 
 

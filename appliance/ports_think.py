@@ -5,9 +5,10 @@ The rest of the ports is in ``ports.py``; what is said there holds here too.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Protocol
 
 from appliance.ports import Json
@@ -109,10 +110,12 @@ class HttpDoor(Protocol):
         json: Json = None,
         connect_seconds: float = 10.0,
         read_seconds: float = 60.0,
+        follow_redirects: bool = False,
     ) -> AbstractAsyncContextManager[HttpStream]:
         """Send and open the answer; ``read_seconds`` is the longest silence between two pieces of it.
 
-        Raises ``NetworkError`` and its kinds.
+        Redirects are followed when asked for, and never from the house to outside it or back. Raises
+        ``NetworkError`` and its kinds.
         """
         ...
 
@@ -122,16 +125,56 @@ class HttpDoor(Protocol):
 
 
 @dataclass(frozen=True)
+class Traffic:
+    """What one asker and one host exchanged on one day.
+
+    ``day`` is an ISO date of the house, "" while nobody knew the date; ``lane`` is "lan" or "wan". Bytes are those of
+    HTTP, as packed as they travelled.
+    """
+
+    day: str
+    who: str
+    lane: str
+    host: str
+    requests: int
+    bytes_out: int
+    bytes_in: int
+
+
+class TrafficLog(Protocol):
+    """Traffic that lasts; the newest months of it."""
+
+    async def add(self, rows: Sequence[Traffic]) -> None:
+        """Add to what is kept of the same day, asker, lane and host. Raises ``StoreError``."""
+        ...
+
+    async def since(self, day: str) -> list[Traffic]:
+        """What is kept of ``day`` and later, oldest first. Raises ``StoreError``."""
+        ...
+
+
+@dataclass(frozen=True)
 class SentenceMatch:
     """A sentence that was recognised: which intent, with which slots.
 
     ``wildcards`` names the slots that took free text; ``metadata`` is what the sentence file says beside it.
+    ``owner`` is the plugin whose sentence it is, as ``plugin:<name>``; "" for one of the box.
     """
 
     intent: str
     slots: Mapping[str, Json]
     wildcards: frozenset[str] = frozenset()
     metadata: Mapping[str, Json] = field(default_factory=dict)
+    owner: str = ""
+
+
+@dataclass(frozen=True)
+class SentenceFile:
+    """Sentences that a plugin brings along; only ``intents``, the names of its tools, count in them."""
+
+    owner: str
+    file: Path
+    intents: frozenset[str]
 
 
 class SentenceMatcher(Protocol):
@@ -145,5 +188,12 @@ class SentenceMatcher(Protocol):
         """Every way in which the templates read the whole of ``text``; loads first when needed. Any thread.
 
         ``lists`` gives, for this text only, the words that a list may stand for, each with its value.
+        """
+        ...
+
+    def use(self, files: Sequence[SentenceFile]) -> Mapping[str, tuple[str, ...]]:
+        """Recognise the sentences of these files too, instead of those given before; slow, any thread.
+
+        What is wrong with them comes back in sentences, by owner; a file that is broken only costs itself.
         """
         ...

@@ -19,6 +19,7 @@ from appliance.listen.opening import Opening, OpeningKind
 from appliance.ports import Priority
 from appliance.speak.mixer import Lane, Mixer
 from appliance.speak.speaker import Speaker
+from appliance.turn import TurnState
 
 _LOG = logging.getLogger(__name__)
 
@@ -98,9 +99,16 @@ class RingRoom:
 
     async def _let_turn_end(self) -> None:
         waited_seconds = 0.0
-        while self._assistant.is_busy and waited_seconds < _LONGEST_COURTESY_SECONDS:
+        # A turn that waits for a person may wait for a minute, and a bell brings them.
+        while (
+            self._assistant.is_busy and not self._is_waiting_for_person and waited_seconds < _LONGEST_COURTESY_SECONDS
+        ):
             await self._clock.sleep(_LOOK_SECONDS)
             waited_seconds += _LOOK_SECONDS
+
+    @property
+    def _is_waiting_for_person(self) -> bool:
+        return self._assistant.state == TurnState.ASKING and not self._speaker.is_speaking
 
 
 class MissedRings:

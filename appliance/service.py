@@ -7,13 +7,14 @@ Parameters and results are JSON values; ``caller.emit`` sends what happens on th
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
 
 from appliance.assistant import Assistant
 from appliance.assistant_parts import TurnReport
 from appliance.bus import Bus
+from appliance.contracts.sapphire.plugin_tool import PluginTool
 from appliance.control import Caller, Handler
 from appliance.errors import UsageError
 from appliance.listen.hearer import Hearer
@@ -25,6 +26,7 @@ from appliance.tools.redact import redacted
 from appliance.tools.registry import OfferedTool, Registry, ToolSelection
 from appliance.tools.runner import Runner
 from appliance.tools.tool import CallContext, Tool, ToolCall
+from appliance.trace import traced
 from appliance.turn import Turn
 
 #: Speech must begin this early in a recording.
@@ -53,7 +55,8 @@ class Service:
         screen: Screen,
         recording: Recording,
         after_call: AsyncCallback,
-        load_problems: Sequence[str],
+        plugin_problems: Callable[[], Sequence[str]],
+        explain: Callable[[str], Awaitable[list[str]]],
         redact: Callable[[str], str],
     ) -> None:
         self._assistant = assistant
@@ -66,7 +69,8 @@ class Service:
         self._recording = recording
         #: What a tool leaves for the end of its turn (muting); a call from a shell has no turn to end.
         self._after_call = after_call
-        self._load_problems = load_problems
+        self._plugin_problems = plugin_problems
+        self._explain = explain
         self._redact = redact
 
     @property
@@ -123,6 +127,7 @@ class Service:
                 "name": tool.name,
                 "origin": tool.origin,
                 "risk": tool.risk.value,
+                "labels": _labels(tool),
                 "description": _description(tool),
                 "why_not": _why_not(tool, selection),
             }
@@ -130,21 +135,24 @@ class Service:
         ]
 
     async def tool_problems(self, _params: Mapping[str, Json], _caller: Caller) -> Json:
-        """What did not work when the plugins were loaded, a sentence each."""
-        return list(self._load_problems)
+        """What is wrong with the plugins, a sentence each."""
+        return list(self._plugin_problems())
 
     async def tool_why(self, params: Mapping[str, Json], _caller: Caller) -> Json:
-        """Why the tool ``{"name"}`` is or is not offered, and exactly what a model gets of it."""
+        """Why the tool ``{"name"}`` is or is not offered, what else is to be said, and exactly what a model gets."""
         name = _text(params, "name")
         selection = await self._assistant.select_tools()
         tool = selection.find(name)
+        explained = await self._explain(name if tool is None else tool.name)
         if tool is None:
-            raise UsageError(f"there is no tool {name!r}; appliance tool list shows them")
+            sentences = [*explained, "appliance tool list shows those there are"]
+            raise UsageError(f"there is no tool {name!r}; {'; '.join(sentences)}")
         return {
             "name": tool.name,
             "origin": tool.origin,
             "risk": tool.risk.value,
             "why_not": _why_not(tool, selection),
+            "more": explained,
             "schema": _schema(selection.offered, tool.name),
         }
 
@@ -180,7 +188,9 @@ class Service:
     @contextlib.contextmanager
     def _watching(self, caller: Caller) -> Iterator[None]:
         """Send the caller every fact, and what a typed turn has to ask, while the block runs."""
-        unsubscribe = self._bus.subscribe(lambda event: caller.emit({"trace": event.to_trace()}))
+        unsubscribe = self._bus.subscribe(
+            lambda event: caller.emit({"trace": traced(event, is_private=self._memory.hides_words)})
+        )
         try:
             with self._screen(lambda text: caller.emit({"text": text})):
                 yield
@@ -216,6 +226,14 @@ def _description(tool: Tool) -> str:
         return str(tool.schema().get("description", ""))
     except Exception:
         return ""
+
+
+def _labels(tool: Tool) -> list[str]:
+    """What its author says of a plugin tool, for the list."""
+    if not isinstance(tool, PluginTool):
+        return []
+    labels = {"network": tool.flags.is_network, "hidden": tool.flags.is_hidden}
+    return [label for label, is_so in labels.items() if is_so]
 
 
 def _why_not(tool: Tool, selection: ToolSelection) -> str:

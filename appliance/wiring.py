@@ -6,12 +6,13 @@ An adapter is imported where it is made, so that a command which needs no sound 
 
 from __future__ import annotations
 
+import asyncio
 import contextlib
 import enum
 import os
 import sys
-from collections.abc import AsyncIterator, Mapping
-from dataclasses import asdict
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,15 +20,22 @@ from typing import TYPE_CHECKING
 from appliance.clock import Clock, SystemClock
 from appliance.config import BoxConfig, Config
 from appliance.control import Control, Handler
-from appliance.errors import WeightsError
+from appliance.errors import ConfigError, LaneRefusedError, WeightsError
 from appliance.home import Home, shipped
-from appliance.ports import Button, ButtonLamp, FaceBackend, FaceState, SoundCard, WakeWordDetector
+from appliance.ports import Button, ButtonLamp, FaceBackend, FaceState, Power, SoundCard, WakeWordDetector
+from appliance.ports_sandbox import WorkerLauncher
 from appliance.ports_think import HttpDoor, ModelEndpoint
 from appliance.think.config import ThinkConfig
+from appliance.wiring_faces import Faces, configured_faces
 
 if TYPE_CHECKING:
     from appliance.assembly_ground import Adapters
     from appliance.box import Box
+    from appliance.network.belt import Belt
+    from appliance.network.door import Door
+    from appliance.network.facade import Facade
+    from appliance.network.house_network import HouseNetwork
+    from appliance.network.passage import Passage
     from appliance.records import Records
     from appliance.speak.mixer import Mixer
     from appliance.store.credentials import Credentials
@@ -63,15 +71,31 @@ async def open_box(
     has the last line of the terminal, where nothing is typed. Raises ``ConfigError``, ``WeightsError``,
     ``StoreError``.
     """
+    from appliance.adapters.chat_cipher import AesChatCipher
     from appliance.assembly import assemble
+    from appliance.network.door import Door
     from appliance.records import open_records
+    from appliance.soul_settings import with_soul
 
     clock = SystemClock()
+    config = await asyncio.to_thread(with_soul, config, home)
+    # Against the folder of the caller, before the box moves into its home.
+    record_to, face_to = (file and file.absolute() for file in (record_to, face_to))
     async with contextlib.AsyncExitStack() as stack:
-        records = await stack.enter_async_context(open_records(home, clock, credentials))
-        door = http_door()
+        records = await stack.enter_async_context(open_records(home, clock, credentials, AesChatCipher()))
+        stack.enter_context(_working_in(home.folder))
+        network = house_network(config, credentials, clock, records.seen.note)
+        door = Door(network.client(), who="model")
         stack.push_async_callback(door.close)
-        adapters = _adapters(home, config, sound, clock, records, door, _faces(config, home, face_to, shows_face))
+        facade, belt = _plugin_door(network)
+        stack.callback(belt.take_off)
+        stack.push_async_callback(asyncio.to_thread, facade.close)
+        faces = configured_faces(config, home, clock, face_to, shows_terminal=shows_face)
+        adapters = replace(
+            _adapters(home, config, sound, clock, records, door, faces),
+            facade=facade,
+            is_model_local=_is_in_house(network, config.of(ThinkConfig).url),
+        )
         box = await stack.enter_async_context(assemble(adapters, home, config, clock, records))
         yield box
         if record_to is not None:
@@ -81,10 +105,11 @@ async def open_box(
 @contextlib.asynccontextmanager
 async def open_store(home: Home, credentials: Credentials) -> AsyncIterator[Mapping[str, Handler]]:
     """The store alone, for commands that look at what was. Raises ``StoreError``."""
+    from appliance.adapters.chat_cipher import AesChatCipher
     from appliance.records import open_records
 
-    async with open_records(home, SystemClock(), credentials) as records:
-        yield records.service.handlers
+    async with open_records(home, SystemClock(), credentials, AesChatCipher()) as records:
+        yield records.handlers
 
 
 # ---------------------------------------------------------------------------------------------- the adapters
@@ -96,10 +121,11 @@ def _adapters(
     sound: Sound,
     clock: Clock,
     records: Records,
-    door: HttpDoor,
-    faces: tuple[FaceBackend, ...],
+    door: Door,
+    faces: Faces,
 ) -> Adapters:
     from appliance import models
+    from appliance.adapters.picture_maker import PillowPictures
     from appliance.adapters.piper import PiperSynthesizer
     from appliance.adapters.sentence_matcher import HassilMatcher
     from appliance.adapters.silero_vad import SileroVoiceActivity
@@ -107,7 +133,7 @@ def _adapters(
     from appliance.assembly_ground import Adapters
     from appliance.listen.config import HearConfig
     from appliance.speak.config import SpeakConfig
-    from appliance.think.sentences import fixed_lists
+    from appliance.think.sentences import SENTENCE_LISTS, fixed_lists
 
     wake_words, problems = _wake_words(config, sound)
     hear, speak, language = config.of(HearConfig), config.of(SpeakConfig), config.of(BoxConfig).language
@@ -123,14 +149,19 @@ def _adapters(
         ),
         activity=SileroVoiceActivity,
         wake_words=wake_words,
-        matcher=HassilMatcher(shipped("soul") / language / "intents.yaml", fixed_lists()),
+        matcher=HassilMatcher(shipped("soul") / language / "intents.yaml", fixed_lists(), SENTENCE_LISTS),
         endpoint=model_endpoint(config, records.credentials, clock, door),
-        faces=faces,
+        faces=faces.backends,
+        face_buttons=faces.connect_buttons,
         recording=partial(_recording, clock),
+        pictures=PillowPictures(),
         button=button,
         lamp=lamp,
+        workers=_workers(home),
+        power=_power(config, home),
         is_line_cached=sound is Sound.DEVICE,
-        problems=problems,
+        problems=(*problems, *faces.problems),
+        warm_up_network=door.warm_up if sound is Sound.DEVICE else None,
     )
 
 
@@ -147,6 +178,15 @@ def _wake_words(config: Config, sound: Sound) -> tuple[WakeWordDetector, tuple[s
         return wake_words, ()
     except WeightsError as error:
         return MicroWakeWords(ListenConfig().wake_words), (str(error),)
+
+
+def _workers(home: Home) -> tuple[WorkerLauncher, ...]:
+    """Every kind of sandbox that this box may have, best first."""
+    from appliance.adapters.worker_bubblewrap import BubblewrapWorkers
+    from appliance.adapters.worker_rlimits import LimitedWorkers
+    from appliance.adapters.worker_socket import SocketWorkers
+
+    return SocketWorkers(home.worker_socket, forbidden=home.database_file), BubblewrapWorkers(), LimitedWorkers()
 
 
 def _recording(clock: Clock, file: Path) -> SoundCard:
@@ -178,6 +218,15 @@ def _button(config: Config, home: Home, clock: Clock, sound: Sound) -> tuple[But
     return None, None
 
 
+def _power(config: Config, home: Home) -> Power | None:
+    """The power switch, where the owner lets the button use it: by default on an installed box only."""
+    from appliance.adapters.power_systemd import SystemdPower
+    from appliance.approve.config import ButtonConfig
+
+    wanted = config.of(ButtonConfig).shuts_down
+    return SystemdPower() if wanted == "always" or (wanted == "service" and home.is_service) else None
+
+
 def _card(config: Config, clock: Clock, sound: Sound, mixer: Mixer) -> SoundCard:
     if sound is Sound.DEVICE:
         from appliance.adapters.sound_card import PortAudioSoundCard
@@ -190,28 +239,82 @@ def _card(config: Config, clock: Clock, sound: Sound, mixer: Mixer) -> SoundCard
     return WavSoundCard(clock, has_sound=mixer.has_sound)
 
 
-def _faces(config: Config, home: Home, picture: Path | None, shows_face: bool) -> tuple[FaceBackend, ...]:
-    """Every configured backend; only the ``picture`` when one is given."""
-    from appliance.face.config import FaceConfig
+def house_network(
+    config: Config, credentials: Credentials, clock: Clock, seen: Callable[[Passage], None] = lambda _passage: None
+) -> HouseNetwork:
+    """The owner's network: direct hosts, proxy, rules. ``seen`` hears of every request, in any thread."""
+    from appliance.network.config import NetworkConfig
+    from appliance.network.house_network import HouseNetwork
 
-    face = config.of(FaceConfig)
-    faces: list[FaceBackend] = []
-    if picture is not None or "picture" in face.backends:
-        from appliance.adapters.face_picture import PictureFace
-
-        faces.append(PictureFace(picture or Path(face.picture_file or home.folder / "face.png")))
-    if shows_face and "terminal" in face.backends and sys.stdout.isatty():
-        from appliance.adapters.face_terminal import TerminalFace
-
-        faces.append(TerminalFace(sys.stdout))
-    return tuple(faces)
+    return HouseNetwork(
+        config.of(NetworkConfig),
+        clock,
+        dict(os.environ),
+        credential=credentials.get,
+        hide=credentials.hide,
+        seen=seen,
+    )
 
 
-def http_door() -> HttpDoor:
-    """The one door to HTTP."""
+def _is_in_house(network: HouseNetwork, url: str) -> bool:
+    """Whether that address is in the house; one that makes no sense is not."""
+    from appliance.network.lane import Lane
+
+    try:
+        return bool(url) and network.classifier.classify(url).lane is Lane.LAN
+    except LaneRefusedError:
+        return False
+
+
+def _plugin_door(network: HouseNetwork) -> tuple[Facade, Belt]:
+    """The plugins' door, and the belt for those that do not use it; it follows the direct hosts that they name."""
+    from appliance.contracts.plugin_call import current_plugin
+    from appliance.network.belt import Belt
+    from appliance.network.facade import Facade
+    from appliance.tools.current_chat import is_private_call
+
+    belt = Belt(os.environ)
+
+    def fit_belt() -> None:
+        # A proxy that makes no sense is told elsewhere, and nothing goes out then.
+        with contextlib.suppress(ConfigError):
+            proxy = network.proxy()
+            if proxy is not None:
+                belt.put_on(proxy.url, network.direct_hosts.known_hosts())
+
+    facade = Facade(
+        network.client,
+        network.classifier,
+        network.direct_hosts,
+        who=lambda: f"plugin:{current_plugin()}",
+        is_private=is_private_call,
+        proxy=network.proxy,
+        hosts_changed=fit_belt,
+    )
+    fit_belt()
+    return facade, belt
+
+
+def http_door(config: Config, credentials: Credentials) -> Door:
+    """A door to HTTP for one command."""
     from appliance.network.door import Door
 
-    return Door()
+    return Door(house_network(config, credentials, SystemClock()).client())
+
+
+def download_door(config: Config, credentials: Credentials) -> Door:
+    """A door that opens to the outside only: what a download is sent on to is never in the house."""
+    from appliance.network.door import Door
+    from appliance.network.lane import Lane
+
+    return Door(house_network(config, credentials, SystemClock()).client(), who="downloads", lane=Lane.WAN)
+
+
+def pip_environment(config: Config, credentials: Credentials) -> dict[str, str]:
+    """The environment in which pip takes the box's way outside. Raises ``ConfigError`` for a proxy that is none."""
+    from appliance.network.proxy import with_proxy
+
+    return with_proxy(os.environ, house_network(config, credentials, SystemClock()).proxy())
 
 
 def model_endpoint(
@@ -289,6 +392,22 @@ def terminal_face() -> FaceBackend:
     from appliance.adapters.face_terminal import TerminalFace
 
     return TerminalFace(sys.stdout)
+
+
+@contextlib.contextmanager
+def _working_in(folder: Path) -> Iterator[None]:
+    """Have ``folder`` as the working folder: plugins read their settings by a path that begins there."""
+    try:
+        before = Path.cwd()
+    except OSError:
+        before = None  # it is gone, and nobody needs it back
+    os.chdir(folder)
+    try:
+        yield
+    finally:
+        if before is not None:
+            with contextlib.suppress(OSError):
+                os.chdir(before)
 
 
 def _write_recording(card: SoundCard, file: Path) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Generator, Iterator
 
 import pytest
 
+from tests.firmware.rig import Firmware, built
 from tests.sound_server import SoundServer
-from tests.system_packages import missing, sound_packages
+from tests.system_packages import firmware_packages, missing, sound_packages
 
 
 @pytest.fixture(scope="session")
@@ -19,6 +20,16 @@ def sound_server() -> Iterator[SoundServer]:
         pytest.skip(f"no sound server; as root: apt-get install {' '.join(package.name for package in lacking)}")
     with SoundServer() as server:
         yield server
+
+
+@pytest.fixture(scope="session")
+def face_firmware(tmp_path_factory: pytest.TempPathFactory) -> Firmware:
+    """The face's firmware with the simulator that runs it (tests/firmware/rig.py), built once for a run."""
+    lacking = missing(firmware_packages())
+    if lacking:
+        names = " ".join(package.name for package in lacking)
+        pytest.skip(f"the firmware cannot be built; as root: apt-get install {names}")
+    return built(tmp_path_factory.mktemp("firmware"))
 
 
 @pytest.hookimpl(wrapper=True)

@@ -144,6 +144,16 @@ class SoundServer:
         self._client(command, audio.samples.tobytes(), within_seconds=audio.duration_seconds + _CLIENT_SECONDS)
 
     @contextmanager
+    def echo(self, *, late_seconds: float) -> Iterator[None]:
+        """Inside the block the microphone hears what the speaker plays, so much later and as loud: a hard room."""
+        loopback = ("module-loopback", "source=speaker.monitor", "sink=mouth", f"latency_msec={late_seconds * 1e3:.0f}")
+        self._control("load-module", *loopback)
+        try:
+            yield
+        finally:
+            self._control("unload-module", loopback[0])
+
+    @contextmanager
     def record(self) -> Iterator[Recording]:
         """Record the speaker for as long as the block runs; recording has begun when it starts."""
         command = [

@@ -36,13 +36,29 @@ def sound_packages() -> tuple[SystemPackage, ...]:
     )
 
 
+def firmware_packages() -> tuple[SystemPackage, ...]:
+    """What builds the face's firmware and runs it on a simulated chip."""
+    return (
+        SystemPackage("gcc", "builds the firmware's tests", _command("gcc")),
+        SystemPackage("libc6-dev", "builds the firmware's tests", _file("/usr/include/pty.h")),
+        SystemPackage("make", "builds the firmware", _command("make")),
+        SystemPackage("gcc-avr", "builds the firmware", _command("avr-gcc")),
+        SystemPackage("avr-libc", "builds the firmware", _file("/usr/lib/avr/include/avr/io.h")),
+        SystemPackage("libsimavr-dev", "runs the firmware without a board", _file("/usr/include/simavr/sim_avr.h")),
+        SystemPackage("libelf-dev", "runs the firmware without a board", _file("/usr/include/libelf.h")),
+    )
+
+
 def packages() -> tuple[SystemPackage, ...]:
     """Everything that some test needs."""
     return (
         *sound_packages(),
+        *firmware_packages(),
         SystemPackage(
             "pocketsphinx-testdata", "human speech with transcripts", _folder("/usr/share/pocketsphinx/test")
         ),
+        SystemPackage("iproute2", "lays cables between network namespaces", _command("ip")),
+        SystemPackage("bubblewrap", "keeps the programs of plugins in", _command("bwrap")),
         SystemPackage("shellcheck", "reads the shell scripts", _command("shellcheck")),
     )
 
@@ -58,6 +74,10 @@ def _command(*names: str) -> Callable[[], bool]:
 
 def _folder(path: str) -> Callable[[], bool]:
     return Path(path).is_dir
+
+
+def _file(path: str) -> Callable[[], bool]:
+    return Path(path).is_file
 
 
 def _has_alsa_plugin() -> bool:

@@ -225,3 +225,9 @@ def test_a_setting_carries_its_sentence_and_its_limits() -> None:
     assert spec.metadata["help"].startswith("how long something rings")
     assert (spec.metadata["at_least"], spec.metadata["at_most"]) == (0.5, 60)
     assert config.ENVIRONMENT_PREFIX == "APPLIANCE_"
+
+
+@pytest.mark.parametrize("written", ["false", "'false'"])
+def test_a_choice_of_true_and_false_needs_no_quotes(tmp_path: Path, written: str) -> None:
+    assert loaded(tmp_path, f"[think]\nsees_images = {written}\n").of(ThinkConfig).sees_images == "false"
+    assert loaded(tmp_path, environment={"APPLIANCE_THINK_SEES_IMAGES": "true"}).of(ThinkConfig).sees_images == "true"

@@ -60,16 +60,6 @@ def test_a_service_keeps_its_socket_where_systemd_says(tmp_path: Path, monkeypat
     assert Home(tmp_path).control_socket == tmp_path / "run" / "control.sock"
 
 
-def test_the_owners_soul_is_taken_before_the_shipped_one(tmp_path: Path) -> None:
-    home = Home(tmp_path)
-    assert home.soul_file == shipped("soul") / "default.md"
-
-    (tmp_path / "soul").mkdir()
-    (tmp_path / "soul" / "default.md").write_text("I am mine.")
-
-    assert home.soul_file == tmp_path / "soul" / "default.md"
-
-
 @pytest.mark.parametrize("name", ["soul", "plugins"])
 def test_what_ships_is_there(name: str) -> None:
     assert any(shipped(name).iterdir())

@@ -15,7 +15,18 @@ from typing import Any
 import pytest
 
 import appliance.adapters.fakes
-from appliance import clock, config, control, errors, ports, ports_think
+from appliance import (
+    clock,
+    config,
+    control,
+    errors,
+    ports,
+    ports_face,
+    ports_pictures,
+    ports_privacy,
+    ports_sandbox,
+    ports_think,
+)
 from appliance.store import shapes
 from appliance.think import brain
 from appliance.tools import tool
@@ -24,7 +35,18 @@ ROOT = Path(__file__).resolve().parent.parent
 LONGEST_FILE_LINES = 450
 
 #: Files whose Protocols are needs of the core.
-PORT_MODULES = (ports, ports_think, control, shapes, tool, brain)
+PORT_MODULES = (
+    ports,
+    ports_face,
+    ports_pictures,
+    ports_privacy,
+    ports_sandbox,
+    ports_think,
+    control,
+    shapes,
+    tool,
+    brain,
+)
 
 
 def _protocols(module: ModuleType) -> list[type]:

@@ -16,7 +16,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("clock", "audio"),
     ("events",),
     ("ports", "control"),
-    ("ports_think",),
+    ("ports_think", "ports_face", "ports_pictures", "ports_privacy", "ports_sandbox"),
     ("bus",),
     ("catalogue", "config", "config_file", "home", "hub"),
     ("models",),
@@ -24,17 +24,30 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tools",),
     ("approve", "listen", "think", "speak", "face"),
     ("contracts", "install", "device"),
-    ("turn", "trace", "controls"),
+    ("turn", "trace", "controls", "soul_settings"),
     ("memory",),
     ("assistant_parts",),
     ("assistant",),
-    ("ringing", "pressing", "service_records", "service_approval", "box"),
-    ("service", "records"),
+    (
+        "ringing",
+        "pressing",
+        "overhearing",
+        "service_records",
+        "service_pictures",
+        "service_approval",
+        "service_answers",
+        "service_toolsets",
+        "box",
+    ),
+    ("service", "service_plugins", "records"),
     ("assembly_ground",),
+    ("assembly_plugins",),
     ("assembly_parts",),
     ("assembly",),
-    ("wiring",),
-    ("cli", "panel", "bench"),
+    ("wiring_faces", "wiring_board"),
+    ("wiring", "testing"),
+    ("bench",),
+    ("cli", "panel"),
 )
 _LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
 
@@ -42,12 +55,17 @@ _LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
 _ADAPTERS_REACH = _LEVEL["ports_think"]
 _FAKES_REACH = _LEVEL["assistant"] - 1
 #: Who may name adapters; everybody else is handed them.
-_ADAPTERS_ALLOWED_IN = ("wiring",)
+_ADAPTERS_ALLOWED_IN = ("wiring", "wiring_faces", "wiring_board", "testing")
 
 #: Third-party libraries that any layer may use: arithmetic on samples, a file format, no outside thing.
 _COMMON_LIBRARIES = frozenset({"numpy", "soxr", "tomlkit"})
 #: What the interface of an adapter's library is made of.
 _COMPANIONS = {"hassil": "yaml", "piper": "onnxruntime"}
+#: The author's kit is a plugin of it.
+_TEST_LIBRARIES = {"pytest": "testing"}
+#: What speaks HTTP: for the network alone, and for the benchmark that compares it with them.
+_HTTP_LIBRARIES = frozenset({"httpx", "requests", "urllib3"})
+_HTTP_SPEAKERS = ("network", "bench")
 #: Other ways to HTTP than the one door.
 _HTTP_MODULES = frozenset({"http.client", "urllib.request", "socketserver"})
 
@@ -127,6 +145,9 @@ def test_http_outside_the_network_package_is_found() -> None:
     assert faults(Path("adapters/hub.py"), "def get():\n    import httpx\n") == [
         "2: httpx is HTTP; only network speaks it"
     ]
+    assert faults(Path("tools/weather.py"), "import requests.sessions\n") == [
+        "1: requests.sessions is HTTP; only network speaks it"
+    ]
     assert faults(Path("network/door.py"), "def get():\n    import httpx\n") == []
 
 
@@ -191,9 +212,11 @@ def _adapter_fault(path: Path, part: str, item: Import) -> str:
 
 def _library_fault(part: str, item: Import) -> str:
     library = item.module.split(".")[0]
-    if library == "httpx" or item.module in _HTTP_MODULES:
-        return "" if part == "network" else f"{item.module} is HTTP; only network speaks it"
+    if library in _HTTP_LIBRARIES or item.module in _HTTP_MODULES:
+        return "" if part in _HTTP_SPEAKERS else f"{item.module} is HTTP; only network speaks it"
     if not _is_library(library):
+        return ""
+    if _TEST_LIBRARIES.get(library) == part:
         return ""
     if part != "adapters":
         return f"{library} is a library of an adapter"

@@ -84,6 +84,12 @@ def test_the_wheel_carries_what_ships_with_the_box(wheel: zipfile.ZipFile, name:
     assert shipped - set(wheel.namelist()) == set()
 
 
+def test_the_wheel_carries_the_firmware_for_a_board_but_not_its_simulator(wheel: zipfile.ZipFile) -> None:
+    packed = {name for name in wheel.namelist() if name.startswith("appliance/_shipped/firmware/")}
+    sources = {f"appliance/_shipped/{path}" for part in ("avr", "core") for path in _files(f"firmware/{part}")}
+    assert packed == {"appliance/_shipped/firmware/Makefile", *sources}
+
+
 def test_the_installed_package_finds_what_ships_with_it(wheel: zipfile.ZipFile, tmp_path: Path) -> None:
     wheel.extractall(tmp_path)
     script = (

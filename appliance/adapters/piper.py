@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+import logging
 import os
 import re
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -135,6 +136,8 @@ def load_voice(voice_file: Path, settings: Mapping[str, Any], threads: int) -> V
     import onnxruntime
     from piper import PiperConfig, PiperVoice
 
+    # It logs every sentence that is spoken.
+    logging.getLogger("piper").setLevel(logging.WARNING)
     # PiperVoice.load would take every core: piper's engine is set up here as it is there.
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads

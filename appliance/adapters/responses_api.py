@@ -264,7 +264,8 @@ def responses_url(url: str) -> str:
 
 def _tool(schema: Mapping[str, Json]) -> dict[str, Json]:
     """A tool as given. Without an explicit ``strict`` the API, and llama.cpp, would make every argument mandatory."""
-    return {"type": "function", "strict": False, **schema}
+    is_function = schema.get("type", "function") == "function"
+    return {"type": "function", "strict": False, **schema} if is_function else dict(schema)
 
 
 def _error_words(raw: bytes) -> str:

@@ -17,7 +17,7 @@ from typing import Any
 
 from appliance.adapters import sound_devices
 from appliance.adapters.sound_devices import Direction, SoundDevice
-from appliance.adapters.sound_streams import Counters, Loudspeaker, Microphone, open_first
+from appliance.adapters.sound_streams import OUTPUT_LATENCY_SECONDS, Counters, Loudspeaker, Microphone, open_first
 from appliance.audio import HEARING_FORMAT, AudioChunk
 from appliance.clock import Clock, within
 from appliance.errors import AudioError, SoundCardLostError
@@ -83,6 +83,7 @@ class PortAudioSoundCard:
             self._names[Direction.OUTPUT],
             self._output_rate_hz,
             "; ".join(dict.fromkeys(self._problems.values())),
+            OUTPUT_LATENCY_SECONDS,
         )
 
     @property

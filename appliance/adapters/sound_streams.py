@@ -27,7 +27,7 @@ _BLOCK_SECONDS = 0.02
 #: Blocks kept for a core that is late: 5 s.
 _MOST_BLOCKS = 250
 #: What the output keeps ready: enough for a busy board, little enough that "stop" is obeyed at once.
-_OUTPUT_LATENCY_SECONDS = 0.06
+OUTPUT_LATENCY_SECONDS = 0.06
 _IDLE_BLOCKS, _ATTENTIVE_BLOCKS = 4, 1
 #: Chunks are multiples of 10 ms.
 _CHUNK_UNIT = HEARING_FORMAT.sample_rate_hz // 100
@@ -125,7 +125,7 @@ class Loudspeaker:
             shape,
             self._fill_block,
             lambda: gone("it stopped taking sound"),
-            _OUTPUT_LATENCY_SECONDS,
+            OUTPUT_LATENCY_SECONDS,
         )
 
     @property

@@ -11,6 +11,7 @@ import itertools
 import struct
 import wave
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO
@@ -124,16 +125,26 @@ class WavFile:
 
 
 def write_wav(path: Path, audio: AudioChunk) -> None:
-    """Write a chunk as 16-bit PCM. Raises ``BadAudioFileError`` when the file cannot be written."""
+    """Write a chunk as 16-bit PCM: the whole file, or none. Raises ``BadAudioFileError`` when it cannot be written."""
+    # A pipe or a device is no file that could be replaced.
+    is_file = path.is_file() or not path.exists()
+    target = path.resolve() if is_file else path
+    half = target.with_name(f".{target.name}.new") if is_file else target
     try:
         # Opened here: wave leaves a broken object behind when it cannot open a file.
-        with path.open("wb") as file, wave.open(file, "wb") as out:
+        with half.open("wb") as file, wave.open(file, "wb") as out:
             out.setnchannels(audio.format.channels)
             out.setsampwidth(2)
             out.setframerate(audio.format.sample_rate_hz)
             out.writeframes(audio.samples.astype("<i2").tobytes())
+        if is_file:
+            half.replace(target)
     except OSError as error:
         raise BadAudioFileError(f"{path} cannot be written: {error.strerror}") from error
+    finally:
+        if is_file:
+            with suppress(OSError):
+                half.unlink(missing_ok=True)
 
 
 def _find_sound(path: Path, file: BinaryIO) -> tuple[_Encoding, int, int]:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import asyncio
 
-from appliance.cli.shared import complain, credentials_of, print_json, print_table, read_secret
+from appliance.cli.session import running_device
+from appliance.cli.shared import complain, credentials_of, home_of, print_json, print_table, read_secret
 from appliance.wiring import MODEL_KEY
 
 
@@ -13,8 +15,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("list", help="their names and where they come from")
     set_one = actions.add_parser("set", help="keep a secret; asks for it, hidden, or takes a line from a pipe")
-    set_one.add_argument("name", help=f"such as {MODEL_KEY}, the key of the model")
-    actions.add_parser("remove", help="remove a secret from the home").add_argument("name")
+    remove = actions.add_parser("remove", help="remove a secret from the home")
+    for parser in (set_one, remove):
+        parser.add_argument("plugin", nargs="?", default="", help="the one plugin that finds it; all do without")
+        parser.add_argument("name", help=f"such as {MODEL_KEY}, the key of the model")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -37,10 +41,10 @@ def _list(arguments: argparse.Namespace) -> int:
 
 
 def _set(arguments: argparse.Namespace) -> int:
-    credentials = credentials_of(arguments)
-    credentials.set(arguments.name, read_secret(arguments.name))
-    origin = credentials.origin(arguments.name)
-    _report(arguments, f"{arguments.name} is kept. A running device takes it at its next start.")
+    credentials, name = credentials_of(arguments), _whole_name(arguments)
+    credentials.set(name, read_secret(arguments.name))
+    origin = credentials.origin(name)
+    _report(arguments, f"{_shown(arguments)} is kept. {_tell_device(arguments)}")
     if origin != "file":
         complain(f"{arguments.name} is also given by {origin}, and that one is used")
     return 0
@@ -48,15 +52,38 @@ def _set(arguments: argparse.Namespace) -> int:
 
 def _remove(arguments: argparse.Namespace) -> int:
     credentials = credentials_of(arguments)
-    if not credentials.remove(arguments.name):
-        complain(f"the home holds no {arguments.name}; appliance credential list shows what it holds")
+    if not credentials.remove(_whole_name(arguments)):
+        complain(f"the home holds no {_shown(arguments)}; appliance credential list shows what it holds")
         return 1
-    _report(arguments, f"{arguments.name} is removed. A running device forgets it at its next start.")
+    _report(arguments, f"{_shown(arguments)} is removed. {_tell_device(arguments)}")
     return 0
+
+
+def _whole_name(arguments: argparse.Namespace) -> str:
+    return f"{arguments.plugin}:{arguments.name}" if arguments.plugin else str(arguments.name)
+
+
+def _shown(arguments: argparse.Namespace) -> str:
+    return f"{arguments.name} of {arguments.plugin}" if arguments.plugin else str(arguments.name)
+
+
+def _tell_device(arguments: argparse.Namespace) -> str:
+    """Let a running device read the secrets again, and a plugin find its own; what came of it, in a sentence."""
+    return asyncio.run(_told(arguments))
+
+
+async def _told(arguments: argparse.Namespace) -> str:
+    async with running_device(home_of(arguments)) as device:
+        if device is None:
+            return "The device does not run, and finds it so at its next start."
+        await device.call("credential.changed", {"plugin": arguments.plugin})
+    if not arguments.plugin:
+        return "The running device has read it; what it has begun with the one before goes on to its end."
+    return f"The running device has loaded {arguments.plugin} anew."
 
 
 def _report(arguments: argparse.Namespace, sentence: str) -> None:
     if arguments.json:
-        print_json({"name": arguments.name, "from": credentials_of(arguments).origin(arguments.name)})
+        print_json({"name": _whole_name(arguments), "from": credentials_of(arguments).origin(_whole_name(arguments))})
     else:
         print(sentence)

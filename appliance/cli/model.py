@@ -45,7 +45,8 @@ def _show(arguments: argparse.Namespace) -> int:
 def _set(arguments: argparse.Namespace) -> int:
     arguments.set = [*arguments.set, f"think.url={arguments.url}", f"think.model={arguments.model}"]
     # A URL that is none is refused before anybody types a key.
-    model_endpoint(config_of(arguments), credentials_of(arguments), SystemClock(), http_door())
+    config, credentials = config_of(arguments), credentials_of(arguments)
+    model_endpoint(config, credentials, SystemClock(), http_door(config, credentials))
     key = "" if arguments.no_key else read_secret("key, empty for none")
     check = asyncio.run(_check(arguments, key))
     if not check.works and not arguments.force:
@@ -76,9 +77,10 @@ def _off(arguments: argparse.Namespace) -> int:
 
 async def _check(arguments: argparse.Namespace, key: str | None = None) -> EndpointCheck:
     """Ask the configured model, with ``key`` or else the stored one."""
-    door = http_door()
+    config, credentials = config_of(arguments), credentials_of(arguments)
+    door = http_door(config, credentials)
     try:
-        endpoint = model_endpoint(config_of(arguments), credentials_of(arguments), SystemClock(), door, key=key)
+        endpoint = model_endpoint(config, credentials, SystemClock(), door, key=key)
         if endpoint is None:
             return EndpointCheck(False, "no model is set")
         return await check_endpoint(endpoint)

@@ -8,11 +8,11 @@ import sys
 from pathlib import Path
 
 from appliance import models
-from appliance.cli.shared import complain, config_of, home_of, print_json, print_table
+from appliance.cli.shared import complain, config_of, credentials_of, home_of, print_json, print_table
 from appliance.errors import WeightsError
 from appliance.listen.config import HearConfig
 from appliance.speak.config import SpeakConfig
-from appliance.wiring import http_door
+from appliance.wiring import download_door, pip_environment
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -95,10 +95,12 @@ def _fetch(arguments: argparse.Namespace) -> int:
 
 async def _fetch_all(arguments: argparse.Namespace) -> None:
     places: dict[str, str] = {}
-    door = http_door()
+    config, credentials, folder = config_of(arguments), credentials_of(arguments), home_of(arguments).models_folder
+    environment = pip_environment(config, credentials)
+    door = download_door(config, credentials)
     try:
         for name in arguments.names:
-            places[name] = str(await models.fetch(name, home_of(arguments).models_folder, door, _show_progress))
+            places[name] = str(await models.fetch(name, folder, door, _show_progress, environment=environment))
             if not arguments.json:
                 print(f"{name}: {places[name]}")
     finally:

@@ -33,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     parser.add_argument("--stay", action="store_true", help="without a microphone wait for one, instead of the demo")
     parser.add_argument("--trace", type=Path, help="write every event to this file, one JSON object a line")
+    parser.add_argument("--verbose", action="store_true", help="show every step that tools take")
     parser.add_argument(
         "--demo-out", type=Path, metavar="FOLDER", help="where the demo writes its files (this folder if it can)"
     )
@@ -94,10 +95,12 @@ async def _live(box: Box, home: Home, arguments: argparse.Namespace, trace: Text
 
     async with AsyncExitStack() as stack:
         if trace is not None:
-            stack.callback(box.bus.subscribe(TraceFile(trace)))
+            stack.callback(box.bus.subscribe(TraceFile(trace, box.hides_words)))
         await stack.enter_async_context(control_socket(home, box.all_handlers))
         if sys.stdout.isatty() and not arguments.json:
             stack.callback(box.bus.subscribe(_show_talk))
+        if arguments.verbose:
+            stack.callback(box.bus.subscribe(_show_step))
         is_first = await box.greet()
         if arguments.json:
             print_json(box.status())
@@ -116,7 +119,7 @@ def _introduce(box: Box, *, is_first: bool) -> None:
     print(f"wake word   {words or 'none'}")
     print(f"button      {box.button.name if box.button is not None else 'none: what is risky is refused'}")
     print(f"brain       {facts.model or 'its own; appliance model set URL gives it a model'}")
-    for problem in filter(None, (info.problem, *facts.load_problems)):
+    for problem in filter(None, (info.problem, *facts.plugin_problems(), *box.soul.problems)):
         print(f"problem     {problem}")
     if is_first:
         wake = f"{facts.wake_phrases[0].capitalize()}, " if facts.wake_phrases else "(press) "
@@ -143,6 +146,17 @@ def _show_talk(event: Event) -> None:
             print(f"\r\x1b[Kyou: {text}")
         case events.ReplySentenceSpoken(text=text):
             print(f"\r\x1b[Kbox: {text}")
+
+
+def _show_step(event: Event) -> None:
+    """What tools do: a line when an action begins and when it is done, one for each look at something."""
+    match event:
+        case events.StepStarted(tool=tool, kind=kind):
+            print(f"step   {tool} ({kind}) begins", file=sys.stderr, flush=True)
+        case events.StepDone(tool=tool, mark=mark, note=note):
+            print(f"step   {tool} {mark}{f': {note}' if note else ''}", file=sys.stderr, flush=True)
+        case events.Peeked(tool=tool) if tool:
+            print(f"look   {tool}", file=sys.stderr, flush=True)
 
 
 # ----------------------------------------------------------------------------------------------- the demo

@@ -76,6 +76,8 @@ async def _why(arguments: argparse.Namespace, control: Control) -> int:
         return 0
     offered = f"is not offered: {found['why_not']}" if found["why_not"] else "is offered"
     print(f"{found['name']} ({found['risk']}, from {found['origin']}) {offered}")
+    for sentence in found["more"]:
+        print(f"  {sentence}")
     if found["schema"]:
         print_json(found["schema"])
     return 0
@@ -91,7 +93,9 @@ def _why_failed(arguments: argparse.Namespace, result: dict[str, Any]) -> str:
 
 def _about(tool: dict[str, Any]) -> str:
     first_sentence = str(tool["description"]).split(". ")[0].rstrip(".")
-    return f"{first_sentence} (not offered: {tool['why_not']})" if tool["why_not"] else first_sentence
+    labels = "".join(f" [{label}]" for label in tool["labels"])
+    why_not = f" (not offered: {tool['why_not']})" if tool["why_not"] else ""
+    return f"{first_sentence}{labels}{why_not}"
 
 
 def _show_question(event: dict[str, Any]) -> None:

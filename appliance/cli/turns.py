@@ -38,6 +38,7 @@ async def _turns(arguments: argparse.Namespace) -> int:
     print_table(
         [(f"{seconds:8.3f} s", stage) for stage, seconds in sorted(times["stages"].items(), key=lambda s: s[1])]
     )
+    print_table([(_span(step), step["tool"], step["kind"], _mark(step)) for step in story["steps"]])
     if arguments.model:
         for model_round in story["rounds"]:
             print(f"\n--- round {model_round['number']}: request")
@@ -47,6 +48,16 @@ async def _turns(arguments: argparse.Namespace) -> int:
         if not story["rounds"]:
             print("no model was asked in this turn")
     return 0
+
+
+def _span(step: dict[str, Any]) -> str:
+    ended = step["ended_seconds"]
+    return f"{step['started_seconds']:8.3f} s" + (f" to {ended:.3f} s" if ended is not None else " and on")
+
+
+def _mark(step: dict[str, Any]) -> str:
+    """Mark and note of an action's row; a call that only read has none."""
+    return ": ".join(filter(None, (step["mark"], step["note"])))
 
 
 def _print_list(turns: list[dict[str, Any]], *, as_json: bool) -> int:

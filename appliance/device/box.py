@@ -9,13 +9,15 @@ from appliance.catalogue import Catalogue
 from appliance.clock import Clock
 from appliance.device.about_tools import about_tools
 from appliance.device.box_tool import BoxTool
-from appliance.device.controls import BoxControls, BoxHealth, Ringing, TurnMemory
+from appliance.device.controls import BoxControls, BoxHealth, PrivateTalk, Ringing, TurnMemory
 from appliance.device.conversation_tools import conversation_tools
 from appliance.device.entry_words import EntryWords
+from appliance.device.private_tools import private_tools
 from appliance.device.schedule import Schedule
 from appliance.device.settings import BoxSettings
 from appliance.device.time_tools import time_tools
 from appliance.device.timer_tools import timer_tools
+from appliance.device.traffic_tool import TrafficToday, traffic_tools
 from appliance.device.volume_tools import volume_tools
 from appliance.device.why_tool import DeedTeller, Trail, why_tools
 
@@ -36,6 +38,8 @@ class BoxParts:
     settings: BoxSettings
     snooze_seconds: float
     trail: Trail
+    traffic: TrafficToday
+    private: PrivateTalk
 
 
 def box_tools(parts: BoxParts) -> list[BoxTool]:
@@ -57,7 +61,9 @@ def box_tools(parts: BoxParts) -> list[BoxTool]:
         *conversation_tools(
             controls=parts.controls, memory=parts.memory, ringing=parts.ringing, catalogue=catalogue, deeds=deeds
         ),
+        *private_tools(parts.private, catalogue),
         *why_tools(deeds, catalogue),
+        *traffic_tools(parts.traffic, catalogue),
         *about_tools(
             controls=parts.controls,
             health=parts.health,

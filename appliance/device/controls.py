@@ -84,6 +84,23 @@ class TurnMemory(Protocol):
         ...
 
 
+class PrivateTalk(Protocol):
+    """Chats that only their owner can read again."""
+
+    @property
+    def is_private(self) -> bool:
+        """Whether the chat in use is a private one."""
+        ...
+
+    async def begin_private(self) -> None:
+        """Begin a private chat and go on in it. Raises ``NoPassphraseError``, ``StoreError``."""
+        ...
+
+    async def end_private(self, *, is_deleted: bool) -> bool:
+        """Leave the private chat, locked or deleted for good; False when it was none. Raises ``StoreError``."""
+        ...
+
+
 class BoxHealth(Protocol):
     """How the box is, honestly."""
 

@@ -2,7 +2,7 @@
 
 It owns the microphone's side of the sound card. A card that goes away is opened again, with growing patience; the
 ear itself never ends. While an utterance is recorded no wake word is looked for, so that a command that sounds like
-one cannot wake the box a second time.
+one cannot wake the box a second time; unless it is only overheard: people who talk among themselves may still call.
 
 Voice activity and wake words run here on the loop: both together need well under a millisecond for each chunk.
 """
@@ -87,6 +87,7 @@ class Ear:
         self._deaf_until = 0
         self._waiting: list[asyncio.Future[str]] = []
         self._recorder: UtteranceRecorder | None = None
+        self._is_overhearing = False
         self._done: asyncio.Future[None] | None = None
 
     @property
@@ -140,9 +141,10 @@ class Ear:
         if self._woken_at is not None and self._pre_roll.end - self._woken_at > _HELD_SECONDS * _RATE_HZ:
             self._woken_at = None
         self._pre_roll.append(samples, keep_seconds=_PRE_ROLL_SECONDS if self._woken_at is None else _HELD_SECONDS)
-        if self._recorder is not None:
-            self._record(self._recorder, samples)
-        else:
+        recorder = self._recorder
+        if recorder is not None:
+            self._record(recorder, samples)
+        if recorder is None or self._is_overhearing:
             self._look_for_wake_word(samples)
 
     def _lose_card(self, error: AudioError) -> None:
@@ -209,6 +211,7 @@ class Ear:
         no_speech_seconds: float,
         after_wake_word: bool,
         discard_seconds: float = 0.0,
+        is_overhearing: bool = False,
         on_speech_started: Callable[[], None] | None = None,
         on_soft_end: Callable[[AudioChunk], None] | None = None,
         on_resumed: Callable[[], None] | None = None,
@@ -218,28 +221,35 @@ class Ear:
         ``after_wake_word`` begins right behind the wake word that was found last, however long ago that is, so that a
         command spoken without a pause is whole. ``discard_seconds`` lets the room's echo of our own voice pass; then
         nothing from before the call is used. Otherwise a little from before the call belongs to it.
+        ``is_overhearing`` goes on looking for the wake word, and gives way (None) to whoever opens the ear after it.
         The callbacks come while it goes on: speech began; a pause (with the sound so far; when nobody speaks again,
         the utterance has exactly that sound); the person went on after such a pause.
         Cancelling it closes the ear. Raises ``RuntimeError`` when the ear is open already.
         """
-        if self._recorder is not None:
+        if self._recorder is not None and not self._is_overhearing:
             raise RuntimeError("the ear is open already")
         if not self.can_hear:
             return None
+        self._drop_utterance()
         progress = Progress(on_speech_started, on_soft_end, on_resumed)
+        woken_at = self._woken_at
         recorder, backlog = self._open(no_speech_seconds, after_wake_word, discard_seconds, progress)
-        self._recorder, self._done = recorder, asyncio.get_running_loop().create_future()
+        if is_overhearing:
+            self._woken_at = woken_at  # whoever answers that call needs it
+        self._recorder, self._is_overhearing = recorder, is_overhearing
+        done = self._done = asyncio.get_running_loop().create_future()
         self._card.set_attentive(True)
         try:
             self._record(recorder, backlog)
             longest = discard_seconds + no_speech_seconds + LATE_START_SECONDS + self._config.longest_utterance_seconds
             with contextlib.suppress(TimeoutError):
-                await within(self._clock, longest + _STALLED_SECONDS, self._done)
+                await within(self._clock, longest + _STALLED_SECONDS, done)
             return recorder.utterance
         finally:
-            self._recorder = self._done = None
-            self._card.set_attentive(False)
-            self._wake_words.reset()
+            if self._recorder is recorder:
+                self._recorder = self._done = None
+                self._card.set_attentive(False)
+                self._wake_words.reset()
 
     def finish_utterance(self) -> None:
         """The person released the button: the utterance ends here, with what was said until now."""
@@ -274,6 +284,11 @@ class Ear:
         if recorder.is_over:
             self._stop_listening()
 
+    def _drop_utterance(self) -> None:
+        if self._recorder is not None:
+            self._recorder.drop()
+            self._stop_listening()
+
     def _stop_listening(self) -> None:
         if self._done is not None and not self._done.done():
             self._done.set_result(None)
@@ -286,9 +301,8 @@ class Ear:
         An utterance that is being recorded is thrown away: whoever mutes does not want to be heard.
         """
         self._is_muted = muted
-        if muted and self._recorder is not None:
-            self._recorder.drop()
-            self._stop_listening()
+        if muted:
+            self._drop_utterance()
         self._forget()
         await self._card.mute(muted)
 

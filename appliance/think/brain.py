@@ -14,12 +14,16 @@ from appliance.tools.tool import ToolCall, ToolResult
 
 @dataclass(frozen=True)
 class Question:
-    """What the person said, with what came before; ``channel`` is voice or text."""
+    """What the person said, with what came before; ``channel`` is voice or text.
+
+    ``context`` is said to a model beside its instructions, for this question only.
+    """
 
     turn_id: str
     text: str
     channel: str
     history: tuple[TurnRecord, ...] = ()
+    context: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

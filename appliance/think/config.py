@@ -20,6 +20,12 @@ class ThinkConfig:
     max_output_tokens: int = setting(2000, "longest answer of one round, reasoning included", at_least=16)
     history_tokens: int = setting(3000, "how much of the earlier conversation the model gets", at_least=0)
     history_turns: int = setting(20, "how many earlier turns the model gets at most", at_least=0, at_most=200)
+    sees_images: Literal["auto", "true", "false"] = setting(
+        "auto", 'whether the model gets the pictures of tools; "auto" tries, until its endpoint refuses them'
+    )
+    image_memory_turns: int = setting(
+        3, "in how many later turns the model gets a picture again; 0 = only in its own", at_least=0, at_most=50
+    )
     connect_seconds: float = setting(5.0, "wait for a connection to the endpoint", at_least=0.1, at_most=60)
     first_token_seconds: float = setting(
         30.0, "wait for the first sign of an answer, and between pieces of its text", at_least=1, at_most=600

@@ -7,7 +7,15 @@ from collections.abc import Sequence
 
 from appliance.ports_think import ModelRequest
 from appliance.store.shapes import TurnRecord
-from appliance.think.items import Item, assistant_message, has_pictures, sent_back, user_message
+from appliance.think.items import (
+    Item,
+    assistant_message,
+    handles_in,
+    has_pictures,
+    sent_back,
+    user_message,
+    without_data,
+)
 from appliance.think.token_budget import TokenBudget
 
 #: Thoughts that a model wrote into its text; worthless later, and long.
@@ -18,12 +26,16 @@ _NOTHING_HEARD = "…"
 
 
 class Conversation:
-    """Builds the items of earlier turns."""
+    """Builds the items of earlier turns. The pictures of the last ``image_memory_turns`` are in them, by handle.
 
-    def __init__(self, *, history_tokens: int = 3000, history_turns: int = 20) -> None:
+    Pictures do not count as text: their number is limited by the turns alone.
+    """
+
+    def __init__(self, *, history_tokens: int = 3000, history_turns: int = 20, image_memory_turns: int = 3) -> None:
         self._budget = TokenBudget()
         self._history_tokens = history_tokens
         self._history_turns = history_turns
+        self._image_memory_turns = image_memory_turns
 
     def items(self, history: Sequence[TurnRecord]) -> tuple[Item, ...]:
         """The newest turns that fit, oldest first.
@@ -33,8 +45,9 @@ class Conversation:
         """
         turns: list[list[Item]] = []
         left = self._history_tokens
-        for record in list(reversed(history))[: self._history_turns]:
-            whole, brief = _whole(record), _brief(record)
+        for age, record in enumerate(list(reversed(history))[: self._history_turns]):
+            sees_pictures = age < self._image_memory_turns
+            whole, brief = _whole(record, sees_pictures), _brief(record, sees_pictures)
             items = whole if self._budget.tokens(whole) <= left else brief
             left -= self._budget.tokens(items)
             if left < 0:
@@ -47,16 +60,17 @@ class Conversation:
         self._budget.learn(request, input_tokens)
 
 
-def _whole(record: TurnRecord) -> list[Item]:
+def _whole(record: TurnRecord, sees_pictures: bool) -> list[Item]:
     """A turn with its calls. Reasoning is left out: it is only good within its own turn."""
-    items = [item for item in record.items if not _is_user_message(item) and not has_pictures(item)]
+    pictures = _pictures(record) if sees_pictures else []
+    items = [item for item in record.items if item in pictures or not _is_user_message(item)]
     outputs = {item.get("call_id") for item in items if item.get("type") == "function_call_output"}
     calls = {item.get("call_id") for item in items if item.get("type") == "function_call"}
     was_heard_whole = _was_heard_whole(record)
     kept: list[Item] = [user_message(record.user_text)]
     for item in items:
         kind = item.get("type")
-        if kind == "function_call_output" and item.get("call_id") in calls:
+        if item in pictures or (kind == "function_call_output" and item.get("call_id") in calls):
             kept.append(item)
         elif (kind == "function_call" and item.get("call_id") in outputs) or (kind == "message" and was_heard_whole):
             kept.append(_without_thoughts(sent_back(item) or item))
@@ -65,9 +79,14 @@ def _whole(record: TurnRecord) -> list[Item]:
     return kept
 
 
-def _brief(record: TurnRecord) -> list[Item]:
-    """A turn as what was asked and answered."""
-    return [user_message(record.user_text), _reply(record)]
+def _brief(record: TurnRecord, sees_pictures: bool) -> list[Item]:
+    """A turn as what was asked and answered, and seen."""
+    return [user_message(record.user_text), *(_pictures(record) if sees_pictures else []), _reply(record)]
+
+
+def _pictures(record: TurnRecord) -> list[Item]:
+    """The messages with the pictures that a model saw in this turn; they are stored by handle."""
+    return [item for item in map(without_data, record.items) if has_pictures(item) and handles_in([item])]
 
 
 def _reply(record: TurnRecord) -> Item:

@@ -67,7 +67,14 @@ class Instructions:
     ) -> None:
         self._clock = clock
         self._place = place.strip()
-        self._lasting = _lasting(soul, name or soul.name, language, audio_tags)
+        self._name = name
+        self._language = language
+        self._audio_tags = tuple(audio_tags)
+        self.take(soul)
+
+    def take(self, soul: Soul) -> None:
+        """Be this one from the next round on."""
+        self._lasting = _lasting(soul, self._name or soul.name, self._language, self._audio_tags)
 
     def text(self, channel: str, *, has_tools: bool = True) -> str:
         """The instructions for one round; ``channel`` is voice or text."""

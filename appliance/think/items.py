@@ -6,16 +6,21 @@ some servers refuse unknown ones.
 
 from __future__ import annotations
 
-import base64
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from typing import Any
 
 from appliance.ports import Json
-from appliance.tools.tool import ToolImage
+from appliance.ports_pictures import data_url
+from appliance.tools.tool import ToolImage, ToolResult
 
 Item = Mapping[str, Json]
+
+_DATA = "data:"
+_NOT_SEEN = "(You cannot see pictures. The user can see these, and you can use their handles.)"
+_GONE = "(a picture that is not there any more)"
 
 #: Private-use characters (models put citation marks there) and halves of character pairs.
 _UNSENDABLE = re.compile("[\ue000-\uf8ff\ud800-\udfff]")
@@ -31,27 +36,78 @@ def assistant_message(text: str) -> Item:
     return {"type": "message", "role": "assistant", "content": [{"type": "output_text", "text": text}]}
 
 
+def with_last_words(items: Iterable[Item], text: str) -> tuple[Item, ...]:
+    """The items of a turn, with ``text`` as all that the box answered."""
+    others = (item for item in items if item.get("role") != "assistant")
+    return (*others, assistant_message(text))
+
+
 def call_output(call_id: str, text: str) -> Item:
     """How a call ended, in the words for the model."""
     return {"type": "function_call_output", "call_id": call_id, "output": text}
 
 
 def pictures_message(tool: str, images: Iterable[ToolImage]) -> Item:
-    """Pictures that a tool returned. A message of its own: not every server takes pictures inside an output."""
+    """Pictures that a tool returned, by their handles; those without one are in it themselves.
+
+    A message of its own: not every server takes pictures inside an output.
+    """
     parts: list[Item] = [{"type": "input_text", "text": f"(pictures returned by {tool})"}]
     for image in images:
-        data = base64.b64encode(image.data).decode("ascii")
-        url = f"data:{image.media_type};base64,{data}"
+        url = image.handle or data_url(image.data, image.media_type)
         parts.append({"type": "input_image", "detail": "auto", "image_url": url})
     return {"type": "message", "role": "user", "content": parts}
+
+
+def shown_item(tool: str, result: ToolResult) -> Item | None:
+    """What a call showed to the person, for the conversation alone: no model gets it. None when it was nothing."""
+    pictures = [{"handle": image.handle} for image in result.images if image.handle]
+    if not pictures and not result.galleries:
+        return None
+    galleries = [asdict(gallery) for gallery in result.galleries]
+    return {"type": "shown", "tool": tool, "pictures": pictures, "galleries": galleries}
 
 
 def has_pictures(item: Item) -> bool:
     """Whether the item holds a picture."""
     content = item.get("content")
-    return isinstance(content, list) and any(
-        isinstance(part, dict) and part.get("type") == "input_image" for part in content
-    )
+    return isinstance(content, list) and any(map(_is_picture, content))
+
+
+def handles_in(items: Iterable[Item]) -> list[str]:
+    """The handles of the pictures in these items."""
+    parts = (part for item in items if has_pictures(item) for part in item["content"] if _is_picture(part))
+    return [url for part in parts if not (url := str(part.get("image_url"))).startswith(_DATA)]
+
+
+def with_pictures(item: Item, urls: Mapping[str, str]) -> Item:
+    """The item with data URLs in place of handles; a picture that is not there any more leaves a word."""
+    if not has_pictures(item):
+        return item
+
+    def put_in(part: Json) -> Json:
+        if not _is_picture(part) or str(part["image_url"]).startswith(_DATA):
+            return part
+        url = urls.get(str(part["image_url"]), "")
+        return {**part, "image_url": url} if url else {"type": "input_text", "text": _GONE}
+
+    return {**item, "content": [put_in(part) for part in item["content"]]}
+
+
+def without_pictures(item: Item) -> Item:
+    """The item for a model that cannot see."""
+    if not has_pictures(item):
+        return item
+    parts = [part for part in item["content"] if not _is_picture(part)]
+    return {**item, "content": [*parts, {"type": "input_text", "text": _NOT_SEEN}]}
+
+
+def without_data(item: Item) -> Item:
+    """The item without the pictures that are in it themselves: for whoever keeps it."""
+    if not has_pictures(item):
+        return item
+    kept = [part for part in item["content"] if not (_is_picture(part) and part["image_url"].startswith(_DATA))]
+    return {**item, "content": kept}
 
 
 def sent_back(item: Item, *, call_id: str = "") -> Item | None:
@@ -93,6 +149,10 @@ def message_text(item: Item) -> str:
     parts = content if isinstance(content, list) else []
     texts = (part.get("text") or part.get("refusal") for part in parts if isinstance(part, dict))
     return "".join(text for text in texts if isinstance(text, str))
+
+
+def _is_picture(part: Json) -> bool:
+    return isinstance(part, dict) and part.get("type") == "input_image"
 
 
 def _parsed_arguments(item: Item) -> dict[str, Json] | None:

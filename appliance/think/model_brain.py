@@ -5,14 +5,16 @@ from __future__ import annotations
 import json
 import logging
 import re
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass, field
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from appliance.catalogue import Catalogue
 from appliance.clock import Clock
 from appliance.errors import BrainBusyError, BrainError, BrainRequestError
 from appliance.events import Outcome
 from appliance.ports import Json
+from appliance.ports_pictures import data_url
 from appliance.ports_think import Completed, ModelEndpoint, ModelRequest, OutputItem, TextDelta, Usage
 from appliance.think.brain import BrainAnswer, Hands, Question
 from appliance.think.conversation import Conversation
@@ -23,13 +25,19 @@ from appliance.think.items import (
     arguments_of,
     assistant_message,
     call_output,
+    handles_in,
     has_pictures,
     is_whole_call,
     message_text,
     pictures_message,
     sent_back,
+    shown_item,
     user_message,
+    with_pictures,
+    without_data,
+    without_pictures,
 )
+from appliance.think.picture_news import PictureNews
 from appliance.tools.tool import Tool, ToolCall, ToolResult
 
 _LOG = logging.getLogger(__name__)
@@ -58,6 +66,14 @@ class RoundSummary:
     seconds: float
     first_seconds: float | None = None
     error: str = ""
+
+
+#: The picture behind a handle as a data URL; "" when it is not there (any more).
+FindPicture = Callable[[str], Awaitable[str]]
+
+
+async def _no_picture(_handle: str) -> str:
+    return ""
 
 
 #: Told about each round: turn id, what the model got, what it answered. Called on the loop, returns at once.
@@ -89,7 +105,10 @@ class _Round:
 
 @dataclass
 class _TurnSoFar:
-    """What one question has led to; ``sent`` are the items behind the history, the question first."""
+    """What one question has led to; ``sent`` are the items behind the history, the question first.
+
+    ``shown`` is what tools showed to the person, ``pictures`` maps handles to what the model sees.
+    """
 
     question: Question
     hands: Hands
@@ -100,11 +119,15 @@ class _TurnSoFar:
     did: list[str] = field(default_factory=list)
     outcomes: list[Outcome] = field(default_factory=list)
     call_ids: set[str] = field(default_factory=set)
+    shown: list[Item] = field(default_factory=list)
+    pictures: dict[str, str] = field(default_factory=dict)
+    news: PictureNews = field(default_factory=PictureNews)
 
     @property
     def items(self) -> tuple[Item, ...]:
-        """For the conversation: everything behind the question, without pictures."""
-        return tuple(item for item in self.sent[1:] if not has_pictures(item))
+        """For the conversation: everything behind the question, pictures by their handles."""
+        kept = [without_data(item) for item in self.sent[1:] if not has_pictures(item) or handles_in([item])]
+        return (*kept, *self.shown)
 
 
 class ModelBrain:
@@ -121,6 +144,8 @@ class ModelBrain:
         limits: CallLimits | None = None,
         max_output_tokens: int | None = None,
         record_round: RecordRound | None = None,
+        sees_images: Literal["auto", "true", "false"] = "auto",
+        find_picture: FindPicture = _no_picture,
     ) -> None:
         self._endpoint = endpoint
         self._instructions = instructions
@@ -130,8 +155,10 @@ class ModelBrain:
         self._limits = limits or CallLimits()
         self._max_output_tokens = max_output_tokens
         self._record_round = record_round
+        self._is_surely_seeing = sees_images == "true"
+        self._find_picture = find_picture
         #: What the endpoint did not take (schemas as JSON, pictures): one bad schema must not spoil every request.
-        self._left_out: frozenset[str] = frozenset()
+        self._left_out: frozenset[str] = frozenset({_PICTURES} if sees_images == "false" else ())
 
     async def answer(self, question: Question, hands: Hands) -> BrainAnswer:
         """Answer one question; see ``Brain``. Raises ``BrainError``."""
@@ -162,7 +189,7 @@ class ModelBrain:
                 await self._ask(turn, request, answered)
                 break
             except BrainError as error:
-                unwelcome = _unwelcome(error, request)
+                unwelcome = _unwelcome(error, request, may_be_pictures=not self._is_surely_seeing)
                 if is_last_try or not unwelcome or answered.first_seconds is not None:
                     self._left_out = before  # it was not that
                     raise
@@ -176,18 +203,20 @@ class ModelBrain:
         tools = turn.hands.tools.schemas if has_tools else ()
         items = (*turn.history, *turn.sent)
         if _PICTURES in self._left_out:
-            items = tuple(item for item in items if not has_pictures(item))
+            items = tuple(map(without_pictures, items))
         return ModelRequest(
-            instructions=self._instructions.text(turn.question.channel, has_tools=has_tools),
+            instructions="\n\n".join(
+                (self._instructions.text(turn.question.channel, has_tools=has_tools), *turn.question.context)
+            ),
             items=items,
             tools=tuple(tool for tool in tools if _canonical(tool) not in self._left_out),
             max_output_tokens=self._max_output_tokens,
         )
 
     async def _ask(self, turn: _TurnSoFar, request: ModelRequest, answered: _Round) -> None:
-        """One answer; its text goes out as it comes, and the round is recorded however it ends."""
+        """One answer; its text goes out as it comes, and the round is recorded however it ends, but no picture."""
         problem = "cancelled"
-        stream = self._endpoint.respond(request)
+        stream = self._endpoint.respond(await self._with_pictures(turn, request))
         try:
             async for event in stream:
                 if answered.first_seconds is None:
@@ -209,6 +238,13 @@ class ModelBrain:
             self._record(turn, request, answered, problem)
         self._conversation.learn(request, answered.completed.usage.input_tokens)
 
+    async def _with_pictures(self, turn: _TurnSoFar, request: ModelRequest) -> ModelRequest:
+        """The request with the pictures that its items name."""
+        for handle in handles_in(request.items):
+            if handle not in turn.pictures:
+                turn.pictures[handle] = await self._find_picture(handle)
+        return replace(request, items=tuple(with_pictures(item, turn.pictures) for item in request.items))
+
     def _record(self, turn: _TurnSoFar, request: ModelRequest, answered: _Round, problem: str) -> None:
         if self._record_round is None:
             return
@@ -221,7 +257,8 @@ class ModelBrain:
             first_seconds=answered.first_seconds,
             error=problem,
         )
-        self._record_round(turn.question.turn_id, request, summary)
+        kept = replace(request, items=tuple(map(without_data, request.items)))
+        self._record_round(turn.question.turn_id, kept, summary)
 
     def _take(self, turn: _TurnSoFar, answered: _Round) -> None:
         """Put what the model answered behind what was sent; calls get ids that are surely there and unique."""
@@ -258,11 +295,18 @@ class ModelBrain:
                 result = await turn.hands.run(call)
                 text = result.text
                 self._note(turn, call, tool, result)
-                shown = [image for image in result.images if not image.is_display_only]
-                if shown:
-                    pictures.append(pictures_message(tool.name, shown))
+                pictures += self._look(turn, tool, result)
             turn.sent.append(call_output(call_id, text))
         turn.sent += pictures
+
+    def _look(self, turn: _TurnSoFar, tool: Tool, result: ToolResult) -> list[Item]:
+        """What a call showed: to the person everything, to the model its pictures, unless they are not for it."""
+        turn.news.add(result)
+        shown = shown_item(tool.name, result)
+        turn.shown += [shown] if shown else []
+        seen = [image for image in result.images if not image.is_display_only]
+        turn.pictures.update({image.handle: data_url(image.data, image.media_type) for image in seen if image.handle})
+        return [pictures_message(tool.name, seen)] if seen else []
 
     def _note(self, turn: _TurnSoFar, call: ToolCall, tool: Tool, result: ToolResult) -> None:
         turn.guard.note(call, result.outcome)
@@ -273,7 +317,12 @@ class ModelBrain:
     # ---------------------------------------------------------------------------------------------- endings
 
     def _answer(self, turn: _TurnSoFar) -> BrainAnswer:
-        return BrainAnswer(turn.text, turn.items, wants_answer=_asks(turn.text), did=tuple(turn.did))
+        wants_answer = _asks(turn.text)
+        sentence = turn.news.sentence(turn.text, self._catalogue)
+        if sentence:
+            turn.text = f"{turn.text}\n{sentence}"
+            turn.hands.say(f"\n{sentence}")
+        return BrainAnswer(turn.text, turn.items, wants_answer=wants_answer, did=tuple(turn.did))
 
     def _answer_for_the_model(self, turn: _TurnSoFar) -> BrainAnswer:
         """The model had nothing to say: it spoke before its tools, or all it was to do is done, or it failed."""
@@ -290,17 +339,23 @@ class ModelBrain:
         return self._answer(turn)
 
 
-def _unwelcome(error: BrainError, request: ModelRequest) -> frozenset[str]:
+def _unwelcome(error: BrainError, request: ModelRequest, *, may_be_pictures: bool) -> frozenset[str]:
     """What of a request an endpoint did not take: tools that its error names or counts, else pictures."""
     if isinstance(error, BrainRequestError):
         words = str(error)
-        named = [tool for tool in request.tools if re.search(rf"['\"`]{re.escape(str(tool['name']))}['\"`]", words)]
+        named = [tool for tool in request.tools if _is_named(tool, words)]
         positions = [int(number) for number in re.findall(r"\btools\[(\d{1,4})\]", words)]
         named += [request.tools[position] for position in positions if position < len(request.tools)]
         if named:
             return frozenset(map(_canonical, named))
-    may_be_pictures = isinstance(error, BrainRequestError | BrainBusyError) and any(map(has_pictures, request.items))
-    return frozenset({_PICTURES} if may_be_pictures else ())
+    is_refusal = isinstance(error, BrainRequestError | BrainBusyError)
+    return frozenset({_PICTURES} if may_be_pictures and is_refusal and any(map(has_pictures, request.items)) else ())
+
+
+def _is_named(tool: Mapping[str, Json], words: str) -> bool:
+    """Whether it stands there between quotes: by its name, or by its kind when the provider runs it."""
+    name = re.escape(str(tool.get("name") or tool.get("type")))
+    return re.search(rf"['\"`]{name}['\"`]", words) is not None
 
 
 def _canonical(schema: Json) -> str:

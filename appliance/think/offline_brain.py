@@ -64,12 +64,21 @@ class OfflineBrain:
         """What ``text`` asks for while something rings: stop, snooze, "okay" and their like, else None."""
         return self._sentences.match_alert(text)
 
-    async def answer(self, question: Question, hands: Hands, *, is_alert: bool = False) -> BrainAnswer:
-        """Answer, or say that the model is not there. Never raises ``BrainError``."""
+    def match_answer(self, text: str) -> str:
+        """What ``text`` answers to a question that waits for the button: no, stop, yes; "" for everything else."""
+        return self._sentences.match_answer(text)
+
+    async def answer(
+        self, question: Question, hands: Hands, *, is_alert: bool = False, unknown_key: str = ""
+    ) -> BrainAnswer:
+        """Answer, or say that the model is not there, or what stands under ``unknown_key``.
+
+        Never raises ``BrainError``.
+        """
         match = self.match_alert(question.text) if is_alert else self._understand(question.text)
         self._open = None
         if match is None:
-            return self._say(hands, self._unknown(question.text))
+            return self._say(hands, self._unknown(question.text, unknown_key))
         if not match.tool:
             return self._say(hands, self._catalogue.say(match.say_key), is_remembered=match.is_remembered)
         call = ToolCall(hands.next_call_id(), match.tool, match.arguments)
@@ -94,9 +103,11 @@ class OfflineBrain:
         items = (_call_item(call), call_output(call.call_id, result.text), *answer.items)
         return replace(answer, items=items, did=(text,) if is_done else ())
 
-    def _unknown(self, text: str) -> str:
+    def _unknown(self, text: str, key: str = "") -> str:
         if not self._sentences.clean(text):
             return self._catalogue.say("offline.nothing")
+        if key:
+            return self._catalogue.say(key)
         return self._catalogue.say("offline.model_away" if self._has_model else "offline.no_model")
 
     def _say(self, hands: Hands, text: str, *, is_remembered: bool = True) -> BrainAnswer:

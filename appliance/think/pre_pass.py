@@ -46,6 +46,12 @@ def readings(text: str, wake_phrases: Sequence[str] = WAKE_PHRASES) -> tuple[str
     return tuple(dict.fromkeys(_canonical(reading) for reading in found))
 
 
+def plain_words(text: str, wake_phrases: Sequence[str] = WAKE_PHRASES) -> str:
+    """``text`` in one spelling, without fillers and a wake phrase in front; nothing that was meant is taken away."""
+    words = _words(text)
+    return " ".join(to_digits(words[_wake_phrase_length(words, wake_phrases) :]))
+
+
 def _words(text: str) -> list[str]:
     """The words of ``text`` in one spelling, without fillers."""
     spelled = _spell(text)

@@ -32,6 +32,12 @@ _NO_NAME = frozenset(
         *("a", "an", "the", "my", "set", "start", "cancel", "stop"),
     )
 )
+#: What the next words may be, when a tool answers with a question.
+ASKABLE = ("seconds", "when", "name", "text")
+#: The lists that stand for something else in every sentence.
+SENTENCE_LISTS = ("duration", "when", "percent", "tail")
+#: Names of intents that answer a question of the box begin with it.
+_ANSWER = "answer_"
 _ARTICLES = re.compile(r"^(?:(?:the|my|a|an|another|our|your|new) )+")
 
 
@@ -69,16 +75,23 @@ class Sentences:
 
     def match(self, text: str) -> Match | None:
         """What ``text`` asks for; None when it is none of our sentences."""
-        return self._best(text, lambda found: found.metadata.get("alert") != "only", _free_letters)
+        return self._best(
+            text, lambda found: found.metadata.get("alert") != "only" and not _is_answer(found), _free_letters
+        )
 
     def match_alert(self, text: str) -> Match | None:
         """What ``text`` asks for while something rings: only sentences that have to do with the ringing."""
         return self._best(
             text,
-            lambda found: bool(found.metadata.get("alert")),
+            lambda found: bool(found.metadata.get("alert")) and not found.owner,
             # "Stop the timer" means the one that rings.
             lambda found: (_free_letters(found), found.metadata.get("alert") != "only"),
         )
+
+    def match_answer(self, text: str) -> str:
+        """What ``text`` answers to a question that waits for the button: no, stop, yes; "" when it is no answer."""
+        match = self._best(text, _is_answer, _free_letters)
+        return match.tool.removeprefix(_ANSWER) if match is not None else ""
 
     def _best(
         self, text: str, accept: Callable[[SentenceMatch], bool], rank: Callable[[SentenceMatch], Any]
@@ -90,8 +103,8 @@ class Sentences:
             found = [match for match in self._matcher.match(reading, _lists(words)) if accept(match)]
             found = [match for match in found if _has_names(match)]
             if found:
-                # The one that leaves the fewest words to free text understands the most.
-                return _as_match(min(found, key=rank))
+                # The one that leaves the fewest words to free text understands the most; no plugin takes ours away.
+                return _as_match(min(found, key=lambda match: (bool(match.owner), rank(match))))
         return None
 
 
@@ -132,10 +145,14 @@ def _spans(words: list[str], parse: Callable[[str], Json]) -> Iterator[tuple[str
 def _has_names(match: SentenceMatch) -> bool:
     """Whether the name, if there is one, can be a name; a reminder goes by its whole text."""
     name = match.slots.get("name")
-    if name is None or match.slots.get("kind") == "reminder":
+    if name is None or match.owner or match.slots.get("kind") == "reminder":
         return True
     words = _ARTICLES.sub("", str(name)).split()
     return 1 <= len(words) <= _LONGEST_NAME_WORDS and _NO_NAME.isdisjoint(words)
+
+
+def _is_answer(found: SentenceMatch) -> bool:
+    return found.intent.startswith(_ANSWER) and not found.owner
 
 
 def _free_letters(match: SentenceMatch) -> int:
@@ -143,20 +160,26 @@ def _free_letters(match: SentenceMatch) -> int:
 
 
 def _as_match(found: SentenceMatch) -> Match:
+    is_said = found.intent.startswith("say_") and not found.owner
+    ask = found.metadata.get("ask", ())
+    return Match(
+        tool="" if is_said else found.intent,
+        arguments=_arguments(found),
+        say_key=f"offline.{found.intent}" if is_said else "",
+        # What a plugin does can wait for a model.
+        is_control=bool(found.metadata.get("control")) and not found.owner,
+        ask=tuple(slot for slot in ask if slot in ASKABLE) if isinstance(ask, list | tuple) else (),
+        is_remembered=not found.metadata.get("forget"),
+    )
+
+
+def _arguments(found: SentenceMatch) -> dict[str, Json]:
     arguments: dict[str, Json] = {}
     for name, value in found.slots.items():
-        if name == "when":
+        if name == "when" and isinstance(value, Mapping):
             arguments |= value
-        elif name == "name":
+        elif name == "name" and isinstance(value, str):
             arguments[name] = _ARTICLES.sub("", value)
         elif name not in ("any", "after"):
             arguments[name] = value
-    is_said = found.intent.startswith("say_")
-    return Match(
-        tool="" if is_said else found.intent,
-        arguments=arguments,
-        say_key=f"offline.{found.intent}" if is_said else "",
-        is_control=bool(found.metadata.get("control")),
-        ask=tuple(found.metadata.get("ask", ())),
-        is_remembered=not found.metadata.get("forget"),
-    )
+    return arguments

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 
 from appliance.ports_think import ModelRequest
-from appliance.think.items import Item
+from appliance.think.items import Item, has_pictures
 
 #: Usual for English prose; Japanese has about one character per token, long runs of spaces many.
 _CHARACTERS_PER_TOKEN = 4.0
@@ -26,8 +26,8 @@ class TokenBudget:
         return round(_characters(items) / self._characters_per_token)
 
     def learn(self, request: ModelRequest, input_tokens: int) -> None:
-        """Compare a request with the tokens it really cost; 0 says nothing."""
-        if input_tokens <= 0:
+        """Compare a request with the tokens it really cost; 0 says nothing, nor does a request with pictures."""
+        if input_tokens <= 0 or any(map(has_pictures, request.items)):
             return
         sent = len(request.instructions) + _characters(request.items) + _characters(request.tools)
         seen = min(_MOST, max(_FEWEST, sent / input_tokens))

@@ -14,3 +14,14 @@ class ToolsConfig:
     import_seconds: float = setting(
         20.0, "how long one plugin file may take to load before it is given up", at_least=1, at_most=600
     )
+    plugin_seconds: float = setting(
+        120.0,
+        "how long one call of a plugin with a plugin.json may take; its settings may say budget_seconds",
+        at_least=1,
+    )
+    risks: tuple[str, ...] = setting(
+        (), 'tools of such plugins whose risk you judge yourself: "name=read", or write, exec, network'
+    )
+    private_allow_unflagged: bool = setting(
+        False, "let tools of such plugins run in private chats when their author does not say where they work"
+    )

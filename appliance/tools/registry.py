@@ -78,6 +78,10 @@ class Registry:
         self._tools[tool.name] = tool
         return True
 
+    def replace(self, tool: Tool) -> None:
+        """Add a tool in place of the one that has its name."""
+        self._tools[tool.name] = tool
+
     def remove_origin(self, origin: str) -> None:
         """Take out every tool of a plugin."""
         self._tools = {name: tool for name, tool in self._tools.items() if tool.origin != origin}
@@ -120,7 +124,9 @@ def _offer(tool: Tool, taken: set[str]) -> OfferedTool | str:
         _LOG.warning("the schema of %s cannot be used: %s", tool.name, error)
         return f"its schema cannot be used: {error}"
     legal = _legal_name(tool.name, taken)
-    return OfferedTool(tool, legal, {**schema, "name": legal})
+    # What the provider runs by itself has a shape of its own, and often no name.
+    is_ours = schema.get("type", "function") == "function"
+    return OfferedTool(tool, legal, {**schema, "name": legal} if is_ours else schema)
 
 
 def _unavailable(tool: Tool) -> str | None:

@@ -14,8 +14,9 @@ from appliance.clock import Clock, within
 from appliance.events import Event, Outcome
 from appliance.ports import Json
 from appliance.store.canonical_json import canonical_json
-from appliance.tools import nothing_ran
+from appliance.tools import nothing_ran, steps
 from appliance.tools.compute_clock import ComputeClock
+from appliance.tools.current_chat import in_chat
 from appliance.tools.redact import redacted
 from appliance.tools.registry import ToolSelection
 from appliance.tools.tool import (
@@ -36,6 +37,14 @@ _LOG = logging.getLogger(__name__)
 #: Origin of the tools that are part of this program; a plugin's begins with ``plugin:``.
 OWN_ORIGIN = "box"
 
+#: Stores the pictures of a result and says in its text how they are called.
+KeepPictures = Callable[[ToolResult, CallContext], Awaitable[ToolResult]]
+
+#: May change the arguments of a call before it is decided, or give its result instead.
+PrepareCall = Callable[[ToolCall, Tool, CallContext], Awaitable[ToolCall | ToolResult]]
+#: Told how a call ended, whatever that was; waited for.
+TellEnd = Callable[[ToolCall, CallContext, ToolResult], Awaitable[None]]
+
 #: For a tool that fails to say what its budget is.
 _FALLBACK_BUDGET_SECONDS = 30.0
 
@@ -46,7 +55,9 @@ class Runner:
     """Runs calls, one at a time per turn.
 
     Observers hear only of calls that really start, and then always of their end. ``tell_person`` gets every
-    decision that is a no: its ``person_text`` is for the person.
+    decision that is a no: its ``person_text`` is for the person. ``keep_pictures`` stores what a result shows.
+    ``prepare`` and ``tell_end`` stand around the whole of a call: what is decided is what ``prepare`` makes of it.
+    ``is_private`` knows of a chat's id whether that chat is private.
     """
 
     def __init__(
@@ -58,6 +69,10 @@ class Runner:
         observers: Iterable[CallObserver] = (),
         publish: Callable[[Event], None] = lambda _event: None,
         tell_person: Callable[[Decision], None] = lambda _decision: None,
+        keep_pictures: KeepPictures | None = None,
+        prepare: PrepareCall | None = None,
+        tell_end: TellEnd | None = None,
+        is_private: Callable[[str], bool] = lambda _chat: False,
     ) -> None:
         self._desk = desk
         self._audit = audit
@@ -65,6 +80,10 @@ class Runner:
         self._observers = tuple(observers)
         self._publish = publish
         self._tell_person = tell_person
+        self._keep_pictures = keep_pictures
+        self._prepare = prepare
+        self._tell_end = tell_end
+        self._is_private = is_private
         self._concluding: set[asyncio.Task[None]] = set()
 
     async def run(self, call: ToolCall, context: CallContext, selection: ToolSelection) -> ToolResult:
@@ -78,6 +97,15 @@ class Runner:
             return nothing_ran.unknown(call.name)
         if tool.name in selection.withheld:
             return nothing_ran.withheld(tool.name, selection.withheld[tool.name])
+        prepared = await self._prepare(call, tool, context) if self._prepare is not None else call
+        if isinstance(prepared, ToolResult):
+            return prepared
+        result = await self._decide_and_run(prepared, tool, context)
+        if self._tell_end is not None:
+            await self._tell_end(prepared, context, result)
+        return result
+
+    async def _decide_and_run(self, call: ToolCall, tool: Tool, context: CallContext) -> ToolResult:
         try:
             request = _request(call, tool, context)
         except (ValueError, RecursionError) as error:
@@ -127,20 +155,32 @@ class Runner:
         result = _INTERRUPTED
         self._started(running)
         try:
-            result = await self._invoke(running)
+            result = await self._with_pictures_kept(await self._invoke(running), running.context)
         finally:
             self._finished(running, result)
         return result
 
+    async def _with_pictures_kept(self, result: ToolResult, context: CallContext) -> ToolResult:
+        """The call is done: what becomes of its pictures does not change how it went."""
+        if self._keep_pictures is None or not result.images:
+            return result
+        try:
+            return await self._keep_pictures(result, context)
+        except Exception:
+            _LOG.exception("the pictures of a call could not be kept")
+            return replace(result, images=())
+
     def _refused(self, decision: Decision) -> ToolResult:
         """Tell the person why nothing runs; the result tells the model."""
         self._safely(self._tell_person, decision)
+        self._tell(*steps.never_ran(decision, self._clock.monotonic_seconds()))
         return nothing_ran.not_allowed(decision)
 
     async def _refuse_unrecorded(self, decision: Decision) -> ToolResult:
         refused = await self._asked(self._desk.unrecorded(decision), decision.request)
         if refused is not None:
             self._safely(self._tell_person, refused)
+            self._tell(*steps.never_ran(refused, self._clock.monotonic_seconds()))
         return nothing_ran.not_recorded(decision.request.call.name)
 
     async def _invoke(self, running: _Running) -> ToolResult:
@@ -154,7 +194,8 @@ class Runner:
             running.context.waiting_for_person(is_waiting)
 
         context = replace(running.context, call_id=running.call.call_id, waiting_for_person=wait_for_person)
-        work = _contained(running.tool, running.arguments, context)
+        is_private = self._is_private(context.chat)
+        work = _contained(running.tool, running.arguments, context, is_private=is_private)
         seconds = _budget_seconds(running.tool, running.arguments, context)
         if seconds is None:
             return await work
@@ -179,8 +220,9 @@ class Runner:
         """Tell the desk and the record how it ended, also when the turn is being cancelled around us."""
 
         async def write() -> None:
+            note = ""
             try:
-                await self._desk.ended(decision, result)
+                note = await self._desk.ended(decision, result)
             except Exception:
                 _LOG.exception("the desk failed on the end of %s", decision.request.call.name)
             # A turn that is stopped while the intent is being written leaves no intent without an end.
@@ -188,7 +230,7 @@ class Runner:
             if row is None:
                 return
             try:
-                await self._audit.conclude(row, result.outcome, redacted(result.error))
+                await self._audit.conclude(row, result.outcome, redacted(result.error), note)
             except Exception as error:
                 self._audit_failed(error)
 
@@ -205,17 +247,25 @@ class Runner:
         for observer in self._observers:
             self._safely(observer.started, running.call, running.tool, running.context)
         turn_id, now = running.context.turn_id, self._clock.monotonic_seconds()
-        self._tell(events.ToolStarted(turn_id, now, running.call.call_id, running.tool.name, running.tool.risk))
+        self._tell(
+            events.ToolStarted(turn_id, now, running.call.call_id, running.tool.name, running.tool.risk),
+            *steps.started(running.request, now),
+        )
 
     def _finished(self, running: _Running, result: ToolResult) -> None:
-        _LOG.info("%s: %s %s", running.tool.name, result.outcome, redacted(result.error))
+        why = "" if self._is_private(running.context.chat) else redacted(result.error)
+        _LOG.info("%s: %s %s", running.tool.name, result.outcome, why)
         for observer in self._observers:
             self._safely(observer.finished, running.call, running.tool, result)
         turn_id, now = running.context.turn_id, self._clock.monotonic_seconds()
-        self._tell(events.ToolFinished(turn_id, now, running.call.call_id, running.tool.name, result.outcome))
+        self._tell(
+            *steps.done(running.request, result, now),
+            events.ToolFinished(turn_id, now, running.call.call_id, running.tool.name, result.outcome),
+        )
 
-    def _tell(self, event: Event) -> None:
-        self._safely(self._publish, event)
+    def _tell(self, *facts: Event) -> None:
+        for event in facts:
+            self._safely(self._publish, event)
 
     def _safely(self, tell: Callable[..., None], *facts: object) -> None:
         """Whoever watches may be broken; the call goes on."""
@@ -280,10 +330,13 @@ def _budget_seconds(tool: Tool, arguments: Mapping[str, Json], context: CallCont
         return _FALLBACK_BUDGET_SECONDS
 
 
-async def _contained(tool: Tool, arguments: Mapping[str, Json], context: CallContext) -> ToolResult:
+async def _contained(
+    tool: Tool, arguments: Mapping[str, Json], context: CallContext, *, is_private: bool
+) -> ToolResult:
     """The tool's result, or a failed one when it broke its promise not to raise."""
     try:
-        return await tool.invoke(arguments, context)
+        with in_chat(context.chat, context.turn_id, is_private=is_private):
+            return await tool.invoke(arguments, context)
     except asyncio.CancelledError:
         task = asyncio.current_task()
         if task is not None and task.cancelling():

@@ -45,11 +45,38 @@ class Expressions:
 
 @dataclass(frozen=True)
 class ToolImage:
-    """A picture a tool returned; ``is_display_only`` ones are for the person, never for the model."""
+    """A picture a tool returned; ``is_display_only`` ones are for the person, never for the model.
+
+    ``handle`` names it in the store, "" while it is not there. One that ``was_there`` was stored before this call.
+    """
 
     data: bytes
     media_type: str
     is_display_only: bool = False
+    handle: str = ""
+    was_there: bool = False
+
+
+@dataclass(frozen=True)
+class Tile:
+    """One entry of a row of pictures for the person.
+
+    Its picture is that of the ``handle``, else at ``thumb``; ``full`` is the large one, ``page`` where it comes from.
+    """
+
+    title: str = ""
+    handle: str = ""
+    thumb: str = ""
+    full: str = ""
+    page: str = ""
+
+
+@dataclass(frozen=True)
+class Gallery:
+    """A numbered row of pictures for the person; a model gets none of it."""
+
+    title: str = ""
+    tiles: tuple[Tile, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,6 +92,7 @@ class ToolResult:
     images: tuple[ToolImage, ...] = ()
     error: str = ""
     is_from_wan: bool = False
+    galleries: tuple[Gallery, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -245,8 +273,11 @@ class Desk(Protocol):
         """The no for a call that was allowed, and cannot be written into the audit trail."""
         ...
 
-    async def ended(self, decision: Decision, result: ToolResult) -> None:
-        """The call is over, also one that was stopped or never began; ``result`` is what the model gets."""
+    async def ended(self, decision: Decision, result: ToolResult) -> str:
+        """The call is over, also one that was stopped or never began; ``result`` is what the model gets.
+
+        Gives back what belongs into the audit row besides how it ended, "" when that is nothing.
+        """
         ...
 
 
@@ -257,6 +288,6 @@ class AuditTrail(Protocol):
         """Write the row before the action runs; its sequence number. Raises ``StoreError``."""
         ...
 
-    async def conclude(self, sequence: int, outcome: Outcome, error: str = "") -> None:
-        """Write how it ended. Raises ``StoreError``."""
+    async def conclude(self, sequence: int, outcome: Outcome, error: str = "", note: str = "") -> None:
+        """Write how it ended; ``note`` is what we have seen ourselves. Raises ``StoreError``."""
         ...

@@ -10,7 +10,9 @@ import pytest
 
 from appliance.adapters.control_socket import ControlSocket
 from appliance.clock import FakeClock
+from appliance.network.classifier import Classifier
 from appliance.network.door import Door
+from appliance.network.lane_client import LaneClient
 from tests.adapters.control_rig import Device
 
 
@@ -34,6 +36,6 @@ def clock() -> FakeClock:
 
 @pytest.fixture
 async def door() -> AsyncIterator[Door]:
-    made = Door()
+    made = Door(LaneClient(Classifier()))
     yield made
     await made.close()

@@ -27,7 +27,7 @@ class Terminal:
         for kind in (Approve, Deny, Fault, Mute, StopAll, Talk):
             self.watch.on(kind, self.decided.append)
 
-    async def types(self, line: str, then_seconds: float = 0.5) -> None:
+    async def types(self, line: str, then_seconds: float = 1.1) -> None:
         """A line, with Enter."""
         os.write(self._writing, f"{line}\n".encode())
         await asyncio.sleep(0)

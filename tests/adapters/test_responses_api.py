@@ -68,6 +68,7 @@ async def test_without_key_model_and_tools_none_is_sent(door: Door) -> None:
     assert endpoint.name.startswith("the model at 127.0.0.1:")
 
 
+@pytest.mark.contract("K-069")
 @pytest.mark.parametrize(
     ("setting", "effort", "is_reasoning"), [("", None, False), ("off", "none", False), ("low", "low", True)]
 )

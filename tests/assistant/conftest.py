@@ -10,7 +10,7 @@ import pytest
 
 from appliance.adapters.sentence_matcher import HassilMatcher
 from appliance.home import shipped
-from appliance.think.sentences import fixed_lists
+from appliance.think.sentences import SENTENCE_LISTS, fixed_lists
 from tests.assistant.rig import Rig
 
 MakeRig = Callable[..., Coroutine[Any, Any, Rig]]
@@ -19,7 +19,7 @@ MakeRig = Callable[..., Coroutine[Any, Any, Rig]]
 @pytest.fixture(scope="session")
 def matcher() -> HassilMatcher:
     """The sentences of the box, parsed once."""
-    matcher = HassilMatcher(shipped("soul") / "en" / "intents.yaml", fixed_lists())
+    matcher = HassilMatcher(shipped("soul") / "en" / "intents.yaml", fixed_lists(), SENTENCE_LISTS)
     matcher.load()
     return matcher
 

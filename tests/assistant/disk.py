@@ -37,7 +37,7 @@ class FakeDisk:
     async def arun(self, work: Callable[[Connection], T]) -> T:
         return self.run(work)
 
-    async def purge(self) -> None:
+    async def purge(self, *, is_rewritten: bool = False) -> None:
         self.run(lambda _connection: None)
 
     def close(self) -> None:

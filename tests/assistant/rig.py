@@ -18,9 +18,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from appliance.adapters.fakes.button import FakeButton
+from appliance.adapters.fakes.chat_cipher import FakeChatCipher
 from appliance.adapters.fakes.control import FakeControl
 from appliance.adapters.fakes.lamp import FakeLamp
 from appliance.adapters.fakes.model_endpoint import FakeModelEndpoint
+from appliance.adapters.fakes.picture_maker import FakePictureMaker
+from appliance.adapters.fakes.power import FakePower
 from appliance.adapters.fakes.sound_card import FakeSoundCard
 from appliance.adapters.fakes.synthesizer import FakeSynthesizer
 from appliance.adapters.fakes.tool import FakeTool
@@ -37,19 +40,24 @@ from appliance.config import load
 from appliance.events import EndReason, Event, PlaybackFinished, TurnEnded, TurnStarted
 from appliance.home import Home, shipped
 from appliance.listen.earcons import Earcon, earcon
+from appliance.network.seen import Seen
 from appliance.ports import FaceBackend
 from appliance.ports_think import SentenceMatcher
 from appliance.records import Records
 from appliance.speak.mixer import Mixer
 from appliance.store.approvals import StoredApprovals
 from appliance.store.audit_log import AuditLog
+from appliance.store.chat_keys import ChatKeys
 from appliance.store.chat_log import StoredChatLog
 from appliance.store.credentials import Credentials
 from appliance.store.documents import StoredDocuments
 from appliance.store.grants import StoredGrants
+from appliance.store.images import StoredImages
 from appliance.store.shapes import TurnRecord
+from appliance.store.traffic_log import StoredTraffic
 from appliance.store.turn_log import TurnLog
 from tests.assistant.disk import FakeDisk
+from tests.assistant.prompt_executor import PromptExecutor
 
 E = TypeVar("E", bound=Event)
 
@@ -81,6 +89,8 @@ class Rig:
         faces: Sequence[FaceBackend] = (),
         bus: Bus | None = None,
         has_button: bool = False,
+        is_model_local: bool = False,
+        may_shut_down: bool = False,
     ) -> None:
         self.home = Home(folder)
         self.model = model
@@ -92,9 +102,16 @@ class Rig:
         self.voice = FakeSynthesizer()
         self.ears = FakeTranscriber()
         self.wake_words = FakeWakeWords((WAKE_WORD,))
+        #: In memory only: a box that is started again on the same disk does not have them.
+        self.keys = ChatKeys(FakeChatCipher())
+        self.is_model_local = is_model_local
         self.has_button = has_button
         self.button = FakeButton(self.clock)
         self.lamp = FakeLamp(self.clock)
+        #: What the buttons of a face call.
+        self.face_button: Callable[[str], None]
+        self.power = FakePower()
+        self.may_shut_down = may_shut_down
         self.facts: list[Event] = []
         #: What the log would show a maintainer: faults of ours that a person was spared.
         self.tracebacks: list[str] = []
@@ -116,6 +133,7 @@ class Rig:
     async def start(self, *, is_living: bool = True) -> Rig:
         """Switch on; a box that is not living takes typed turns only."""
         self._watch_for_faults()
+        asyncio.get_running_loop().set_default_executor(PromptExecutor())
         self.home.make()
         # The shipped plugins are not part of these stories: they would run on a thread of their own.
         plugins = [folder.name for folder in shipped("plugins").iterdir()]
@@ -222,6 +240,11 @@ class Rig:
         await self.runs(seconds)
         self.button.release()
         await self.runs(0.06)
+
+    async def presses_on_face(self, action: str) -> None:
+        """A finger on a button of the face, which tells on a thread of its own."""
+        await asyncio.to_thread(self.face_button, action)
+        await self.runs(0.2)
 
     # -------------------------------------------------------------------------------------------- time goes on
 
@@ -342,9 +365,13 @@ class Rig:
             endpoint=self.model,
             faces=self._faces,
             recording=lambda _file: self.recording,
+            pictures=FakePictureMaker(),
             button=self.button if self.has_button else None,
             lamp=self.lamp if self.has_button else None,
+            face_buttons=lambda pressed: setattr(self, "face_button", pressed),
+            power=self.power if self.may_shut_down else None,
             is_line_cached=False,
+            is_model_local=self.is_model_local,
         )
 
     def _records(self) -> Records:
@@ -352,12 +379,14 @@ class Rig:
         return Records(
             self.disk,
             secrets,
-            StoredChatLog(self.disk, self.clock),
+            StoredChatLog(self.disk, self.clock, self.keys),
             TurnLog(self.disk, self.clock, secrets.redact),
-            AuditLog(self.disk, self.clock, "boot-1"),
+            AuditLog(self.disk, self.clock, "boot-1", keys=self.keys),
             StoredDocuments(self.disk),
             StoredApprovals(self.disk, self.clock, "boot-1"),
             StoredGrants(self.disk, self.clock),
+            Seen(StoredTraffic(self.disk), self.clock),
+            StoredImages(self.disk, self.clock, self.keys),
         )
 
     def _watch_for_faults(self) -> None:

@@ -21,6 +21,9 @@ from appliance.assistant_parts import Parts
 from appliance.bus import Bus
 from appliance.catalogue import Catalogue
 from appliance.clock import settle
+from appliance.contracts.host import PluginHost
+from appliance.contracts.sapphire.hooks import Hooks
+from appliance.contracts.sapphire.turn_hooks import TurnHooks
 from appliance.controls import Health
 from appliance.errors import BrainTimeoutError, StoreError
 from appliance.events import EndReason, Outcome
@@ -77,6 +80,13 @@ class Bench:
                 memory=self.memory,
                 alarm=_NoAlarm(),
                 health=Health("Nabu", card, "a brain"),
+                hooks=TurnHooks(
+                    Hooks(PluginHost(), clock),
+                    config=None,
+                    system=lambda: None,
+                    name_of=lambda chat: chat,
+                    is_private=lambda _chat: False,
+                ),
                 after_turn=_nothing,
                 when_heard=_nothing,
             )
@@ -94,6 +104,8 @@ class Bench:
 
 class _NoAlarm:
     """Nothing ever rings."""
+
+    is_ringing = False
 
     def pause(self) -> None:
         """Nothing to pause."""

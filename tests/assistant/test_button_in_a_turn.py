@@ -86,13 +86,44 @@ async def test_a_hold_stops_everything_with_a_sound(make_rig: MakeRig) -> None:
 
 
 async def test_the_countdown_to_the_shutdown_is_heard_and_taken_back(make_rig: MakeRig) -> None:
-    rig = await make_rig(has_button=True)
+    rig = await make_rig(has_button=True, may_shut_down=True)
     rig.button.press()
     await rig.runs(9.5)
     rig.button.release()
+    await rig.runs(6.0)
     await rig.rests()
     assert any("stay on" in text for text in rig.said), rig.said
     assert "shut down" in rig.said[0]
+    assert rig.power.offs == 0
+
+
+async def test_the_machine_goes_down_when_the_farewell_was_heard_to_its_end(make_rig: MakeRig) -> None:
+    rig = await make_rig(has_button=True, may_shut_down=True)
+    rig.button.press()
+    await rig.until(lambda: rig.power.offs)
+    assert rig.said[-1] == "I am shutting down."
+    rig.button.release()
+    await rig.rests()
+    await rig.close()
+    assert rig.power.offs == 1
+
+
+async def test_a_machine_that_could_not_be_switched_off_goes_on_answering(make_rig: MakeRig) -> None:
+    rig = await make_rig(has_button=True, may_shut_down=True, model=FakeModelEndpoint(says("Four.")))
+    rig.power.problem = "access denied"
+    await rig.presses(13.5)
+    await rig.rests()
+    assert "I could not switch the machine off, so I stay on." in rig.said
+    await rig.asks("Two and two?")
+    assert rig.said[-1] == "Four."
+
+
+async def test_where_it_may_not_the_box_says_how_to_let_it(make_rig: MakeRig) -> None:
+    rig = await make_rig(has_button=True)
+    await rig.presses(13.5)
+    await rig.rests()
+    assert rig.said[0] == "I may not switch this machine off."
+    assert rig.power.offs == 0
 
 
 async def test_hold_to_talk(make_rig: MakeRig) -> None:

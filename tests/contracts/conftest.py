@@ -9,6 +9,7 @@ import pytest
 
 from tests.contracts.gate import GATES, Gate
 from tests.contracts.rig import Rig
+from tests.contracts.sapphire_rig import SapphireRig
 
 
 @pytest.fixture
@@ -26,3 +27,11 @@ async def rig(tmp_path: Path) -> AsyncIterator[Rig]:
     made = Rig(tmp_path)
     yield made
     await made.host.close()
+
+
+@pytest.fixture
+async def box(tmp_path: Path) -> AsyncIterator[SapphireRig]:
+    """A box with nothing but plugins of the second contract."""
+    made = SapphireRig(tmp_path)
+    yield made
+    await made.close()

@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from appliance.adapters.fakes.box import FakeControls, FakeHealth, FakeTrail, FakeTurnMemory
+from appliance.adapters.fakes.box import FakeControls, FakeHealth, FakePrivateTalk, FakeTrail, FakeTurnMemory
 from appliance.adapters.fakes.documents import FakeDocuments
+from appliance.adapters.fakes.traffic_log import FakeTrafficLog
 from appliance.catalogue import Catalogue
 from appliance.clock import FakeClock
 from appliance.device.box import BoxParts, box_tools
@@ -17,6 +18,7 @@ from appliance.device.ringer import RingAnswer, Ringer, RingPorts
 from appliance.device.schedule import Schedule
 from appliance.device.settings import BoxSettings
 from appliance.home import shipped
+from appliance.network.seen import Seen
 from appliance.tools.tool import CallContext, ToolResult
 from appliance.turn import Turn
 
@@ -38,6 +40,8 @@ class House:
         self.memory = FakeTurnMemory()
         self.health = FakeHealth()
         self.trail = FakeTrail()
+        self.traffic = FakeTrafficLog()
+        self.private = FakePrivateTalk()
         self.start()
 
     def start(self, boot_id: str = "boot-1") -> None:
@@ -73,6 +77,8 @@ class House:
             settings=BoxSettings(self.documents),
             snooze_seconds=540.0,
             trail=self.trail,
+            traffic=Seen(self.traffic, self.clock),
+            private=self.private,
         )
         self.tools = {tool.name: tool for tool in box_tools(parts)}
 

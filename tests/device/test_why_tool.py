@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ from appliance.approve.config import ApprovalConfig
 from appliance.device.conversation_tools import conversation_tools
 from appliance.device.why_tool import DeedTeller, why_tools
 from appliance.events import Outcome
-from appliance.tools.tool import Risk, ToolResult
+from appliance.tools.tool import CallContext, Risk, ToolResult
 from tests.approve.rig import Scene
 from tests.device.house import House
 
@@ -104,6 +105,25 @@ async def test_what_was_changed_meanwhile_is_told(make: Callable[..., Story]) ->
     await call
     assert (await story.ask()).endswith("Something that it needs was changed after I had asked.")
     assert (await story.ask()).startswith("I did nothing.")
+
+
+async def test_a_file_that_was_changed_while_it_ran_is_told(make: Callable[..., Story]) -> None:
+    story = make()
+    script = story.scene.workdir / "backup.sh"
+    script.write_text("echo good\n", encoding="utf-8")
+
+    class Restless(FakeTool):
+        async def invoke(self, arguments: Mapping[str, Any], context: CallContext) -> ToolResult:
+            script.write_text("echo other\n", encoding="utf-8")
+            return ToolResult("done")
+
+    story.scene.add(Restless("restless", risk=Risk.EXEC))
+    call = await story.scene.asked("restless", {"command": "sh backup.sh"})
+    story.scene.hand.press()  # type: ignore[union-attr]
+    await call
+    told = await story.ask()
+    assert "It worked. You allowed it" in told
+    assert told.endswith("A file that it works with was changed or touched while it ran. My record says which one.")
 
 
 async def test_it_tells_whose_word_else_it_was(make: Callable[..., Story]) -> None:

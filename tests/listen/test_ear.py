@@ -242,3 +242,55 @@ async def test_after_unmuting_the_wake_word_works_and_nothing_old_is_heard() -> 
         utterance = listening.result()
         assert utterance is not None
         assert 5000 not in utterance.audio.samples
+
+
+# ------------------------------------------------------------------------------------------------ overhearing
+
+
+async def test_people_who_are_only_overheard_may_still_call() -> None:
+    async with a_room() as room:
+        waiting = await of(room.ear.wake())
+        overhearing = room.listen(is_overhearing=True)
+        await room.sound(tone(1.0, 5000))
+        await room.say_wake_word(and_then=tone(0.4, 6000))
+        assert waiting.result() == "okay nabu"
+        overhearing.cancel()
+        await settle()
+
+        listening = room.listen(after_wake_word=True)
+        await room.sound(quiet(1.0))
+        utterance = listening.result()
+        assert utterance is not None
+        assert np.count_nonzero(utterance.audio.samples == 6000) == round(0.4 * RATE)
+        assert not np.any(utterance.audio.samples == 5000)
+
+
+async def test_overhearing_again_leaves_the_call_to_whoever_answers_it() -> None:
+    async with a_room() as room:
+        await room.say_wake_word(and_then=tone(0.4, 6000))
+        overhearing = room.listen(is_overhearing=True)
+        await settle()
+        overhearing.cancel()
+        await settle()
+        listening = room.listen(after_wake_word=True)
+        await room.sound(quiet(1.0))
+        utterance = listening.result()
+        assert utterance is not None
+        assert np.count_nonzero(utterance.audio.samples == 6000) == round(0.4 * RATE)
+
+
+async def test_overhearing_gives_way_to_whoever_is_spoken_to() -> None:
+    async with a_room() as room:
+        overhearing = room.listen(is_overhearing=True)
+        await room.sound(tone(1.0, 5000))
+        listening = room.listen()
+        await settle()
+        assert overhearing.result() is None
+        assert room.ear.is_listening
+        assert room.card.is_attentive
+        with pytest.raises(RuntimeError, match="open already"):
+            await room.ear.listen(no_speech_seconds=1.0, after_wake_word=False, is_overhearing=True)
+        await room.sound(tone(0.5, 6000), quiet(1.0))
+        utterance = listening.result()
+        assert utterance is not None
+        assert np.count_nonzero(utterance.audio.samples == 6000) == round(0.5 * RATE)

@@ -10,7 +10,9 @@ from appliance.adapters.fakes.model_endpoint import calls, says
 from appliance.adapters.responses_api import ResponsesEndpoint
 from appliance.clock import SystemClock, settle
 from appliance.errors import BrainBusyError, BrainError, BrainRequestError, BrainStreamError, BrainUnreachableError
+from appliance.network.classifier import Classifier
 from appliance.network.door import Door
+from appliance.network.lane_client import LaneClient
 from appliance.ports_think import TextDelta, Usage
 from appliance.think.brain import Hands, Question
 from appliance.tools.tool import ToolImage, ToolResult
@@ -161,7 +163,7 @@ async def test_a_whole_turn_over_real_http() -> None:
         Answer(text="Let me look.", calls=[Call("search", {"q": "Kyōto"})], reasoning="hm", write_bytes=11),
         Answer(text="[happily] It is warm there. Shall I go on?", dialect="sparse"),
     ]
-    door = Door()
+    door = Door(LaneClient(Classifier()))
     async with ResponsesServer(answers, key="k-123456") as server:
         endpoint = ResponsesEndpoint(door, url=server.url, model="m", key="k-123456", clock=SystemClock())
         scene = Scene(endpoint=endpoint)

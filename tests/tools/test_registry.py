@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import pytest
+
 from appliance.adapters.fakes.tool import FakeTool
 from appliance.ports import Json
 from appliance.tools.registry import Registry
@@ -54,8 +56,8 @@ def test_one_bad_schema_does_not_spoil_the_others() -> None:
     assert "its parameters are a list" in selection.why_not["bad"]
 
 
+@pytest.mark.contract("K-044")
 def test_a_tool_that_is_not_available_is_not_offered_but_known() -> None:
-    """K-044, K-051."""
     tool = FakeTool("away")
     tool.is_available = False
 
@@ -90,8 +92,8 @@ def test_rules_of_the_box_and_of_the_turn_withhold_tools() -> None:
     assert [entry.tool.name for entry in made.select().offered] == ["fetch", "fine"]
 
 
+@pytest.mark.contract("K-040")
 def test_risk_never_removes_a_tool_by_itself() -> None:
-    """K-040."""
     tools = [FakeTool(risk.value, risk=risk) for risk in Risk]
 
     assert [entry.tool.name for entry in registry(*tools).select().offered] == ["read", "write", "exec", "network"]

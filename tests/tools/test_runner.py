@@ -15,7 +15,7 @@ from appliance.adapters.fakes.desk import FakeDesk
 from appliance.adapters.fakes.tool import FakeTool
 from appliance.clock import FakeClock, settle
 from appliance.errors import TurnDroppedError
-from appliance.events import Event, Outcome, ToolFinished, ToolStarted
+from appliance.events import Event, Outcome, Peeked, ToolFinished, ToolStarted
 from appliance.tools.registry import Registry, Rule
 from appliance.tools.runner import Runner
 from appliance.tools.tool import (
@@ -79,8 +79,8 @@ async def test_a_call_runs_and_everybody_hears_of_it() -> None:
     assert arguments == {"sides": 6}
     assert context.call_id == "call-1"
     assert bench.observer.told == ["started dice", "finished dice ok"]
-    assert [type(event) for event in bench.events] == [ToolStarted, ToolFinished]
-    assert bench.events[1] == ToolFinished(bench.turn.turn_id, 1000.0, "call-1", "dice", Outcome.OK)
+    assert [type(event) for event in bench.events] == [ToolStarted, Peeked, Peeked, ToolFinished]
+    assert bench.events[-1] == ToolFinished(bench.turn.turn_id, 1000.0, "call-1", "dice", Outcome.OK)
 
 
 async def test_nothing_runs_before_the_turn_is_meant() -> None:
@@ -127,8 +127,8 @@ async def test_a_tool_withheld_by_a_rule_is_refused_at_the_door() -> None:
     assert (bench.tool.calls, bench.audit.intents) == ([], [])
 
 
+@pytest.mark.contract("K-051")
 async def test_a_tool_that_is_only_not_available_still_runs_by_name() -> None:
-    """K-051: check() gates the offer, not the call."""
     bench = Bench(FakeTool())
     bench.tool.is_available = False
 
@@ -231,9 +231,9 @@ async def test_arguments_nested_without_end_never_reach_desk_or_tool() -> None:
         deep = deep[0]  # type: ignore[assignment]  # undone by hand: freeing it recurses
 
 
+@pytest.mark.contract("K-030")
 @pytest.mark.parametrize("risk", [Risk.WRITE, Risk.EXEC, Risk.NETWORK])
 async def test_an_action_is_recorded_before_it_runs_and_when_it_ended(risk: Risk) -> None:
-    """K-030, K-032: write, exec and network calls are actions."""
     bench = Bench(FakeTool(risk=risk, clock=(clock := FakeClock()), seconds=1.0), clock=clock)
     bench.turn.commit()
     call = bench.start()
@@ -248,7 +248,6 @@ async def test_an_action_is_recorded_before_it_runs_and_when_it_ended(risk: Risk
 
 
 async def test_a_failed_action_is_recorded_as_failed_without_the_secret_in_its_error() -> None:
-    """K-033."""
     failed = ToolResult("no", Outcome.FAILED, error="HTTPError: 401 for https://me:pa55@x.org/?api_key=abcdef123456")
     bench = Bench(FakeTool(risk=Risk.NETWORK, results=failed))
 
@@ -261,8 +260,8 @@ async def test_a_failed_action_is_recorded_as_failed_without_the_secret_in_its_e
     assert "abcdef123456" not in error
 
 
+@pytest.mark.contract("K-030", "K-035")
 async def test_a_read_call_is_not_recorded() -> None:
-    """K-035."""
     bench = Bench(FakeTool(results=[ToolResult("a"), ToolResult("b", Outcome.FAILED)]))
 
     await bench.run()
@@ -282,7 +281,7 @@ async def test_an_action_that_cannot_be_recorded_does_not_happen(risk: Risk) -> 
     assert "audit trail" in result.text
     assert bench.tool.calls == []
     assert [decision.person_text for decision in bench.told_person] == ["Not done: unreachable."]
-    assert [type(event).__name__ for event in bench.events] == ["ErrorRaised"]
+    assert [type(event).__name__ for event in bench.events] == ["ErrorRaised", "StepStarted", "StepDone"]
 
 
 async def test_the_boxs_own_action_goes_on_when_nothing_can_be_recorded() -> None:
@@ -313,7 +312,6 @@ async def test_a_result_stands_when_its_end_cannot_be_recorded() -> None:
 
 
 async def test_the_budget_begins_after_the_decision_and_ends_the_call() -> None:
-    """K-081."""
     desk = FakeDesk()
     desk.open.clear()
     clock = FakeClock()
@@ -333,7 +331,6 @@ async def test_the_budget_begins_after_the_decision_and_ends_the_call() -> None:
 
 
 async def test_an_interactive_tool_has_no_budget() -> None:
-    """K-088."""
     clock = FakeClock()
     bench = Bench(FakeTool(clock=clock, seconds=5000.0, is_interactive=True), clock=clock)
     bench.turn.commit()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from appliance.errors import NoPassphraseError
 from appliance.ports import AsyncCallback
 from appliance.store.audit_log import AuditLine
 
@@ -68,6 +69,29 @@ class FakeTurnMemory:
         had_one = self.turns > 0
         self.turns = max(0, self.turns - 1)
         return had_one
+
+
+class FakePrivateTalk:
+    """``PrivateTalk``; ``has_passphrase`` says whether a private chat can begin. ``ended`` tells how each ended."""
+
+    def __init__(self) -> None:
+        self.is_private = False
+        self.has_passphrase = True
+        self.ended: list[str] = []
+
+    async def begin_private(self) -> None:
+        """From now on it is."""
+        if not self.has_passphrase:
+            raise NoPassphraseError("private chats need a passphrase first")
+        self.is_private = True
+
+    async def end_private(self, *, is_deleted: bool) -> bool:
+        """Noted."""
+        if not self.is_private:
+            return False
+        self.is_private = False
+        self.ended.append("deleted" if is_deleted else "locked")
+        return True
 
 
 class FakeTrail:

@@ -7,12 +7,16 @@ from appliance.store.shapes import TurnRecord
 
 
 class FakeChatLog:
-    """A ChatLog. ``records`` holds every turn of each chat; ``fails`` makes every call raise, as a full disk does."""
+    """A ChatLog. ``records`` holds every turn of each chat; ``fails`` makes every call raise, as a full disk does.
+
+    ``private`` are the chats that are.
+    """
 
     def __init__(self, chat: str = "chat-1") -> None:
         self.chat = chat
         self.records: dict[str, list[TurnRecord]] = {chat: []}
         self.fails = False
+        self.private: set[str] = set()
         self._topic_starts: dict[str, int] = {}
 
     async def current(self) -> str:
@@ -39,6 +43,9 @@ class FakeChatLog:
         self.records[chat].pop()
         self._topic_starts[chat] = min(self._topic_starts.get(chat, 0), len(self.records[chat]))
         return True
+
+    def is_private(self, chat: str = "") -> bool:
+        return (chat or self.chat) in self.private
 
     def _check(self) -> None:
         if self.fails:

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from appliance.ports import Json
-from appliance.ports_think import SentenceMatch
+from appliance.ports_think import SentenceFile, SentenceMatch
 
 
 class FakeSentenceMatcher:
-    """A ``SentenceMatcher``: text to what it means. ``lists`` keeps what the last text was matched with."""
+    """A ``SentenceMatcher``: text to what it means.
+
+    ``lists`` keeps what the last text was matched with, ``files`` what plugins brought; ``wrong`` is said about those.
+    """
 
     def __init__(self, sentences: Mapping[str, SentenceMatch | list[SentenceMatch]]) -> None:
         self._sentences = sentences
         self.loads = 0
         self.lists: Mapping[str, Mapping[str, Json]] = {}
+        self.files: Sequence[SentenceFile] = ()
+        self.wrong: Mapping[str, tuple[str, ...]] = {}
 
     def load(self) -> None:
         """Counted."""
@@ -25,3 +30,8 @@ class FakeSentenceMatcher:
         self.lists = lists
         found = self._sentences.get(text, [])
         return found if isinstance(found, list) else [found]
+
+    def use(self, files: Sequence[SentenceFile]) -> Mapping[str, tuple[str, ...]]:
+        """Kept."""
+        self.files = files
+        return self.wrong
