@@ -16,7 +16,7 @@ _FLASH_SECONDS = 0.35
 #: Share of the ring that a running spot's tail covers.
 _TAIL = 0.35
 #: A heartbeat: two beats, at these parts of its period, the second one weaker.
-_BEATS = ((0.0, 1.0), (0.28, 0.6))
+_BEATS = ((0.16, 1.0), (0.44, 0.6))
 _BEAT_WIDTH = 0.16
 
 

@@ -7,9 +7,10 @@
 #define TAIL 22938u
 #define ORBIT_WIDTH 6144u
 #define DROP_WIDTH 13107u
-/* A heartbeat: the second, weaker beat comes at 0.28 of its period. */
+/* A heartbeat: its two beats, the second one weaker, come at 0.16 and 0.44 of its period. */
 #define BEAT_WIDTH 10486u
-#define SECOND_BEAT 18350u
+#define FIRST_BEAT 10486u
+#define SECOND_BEAT 28836u
 
 uint16_t light_step(const struct light_row *row, uint8_t ms)
 {
@@ -26,7 +27,7 @@ static uint8_t shimmer(uint32_t phase)
 
 static uint8_t heartbeat(uint16_t phase)
 {
-    uint8_t first = phase < BEAT_WIDTH ? bump((int16_t)phase, BEAT_WIDTH) : 0;
+    uint8_t first = bump((int16_t)(phase - FIRST_BEAT), BEAT_WIDTH);
     uint8_t second = (uint8_t)(bump((int16_t)(phase - SECOND_BEAT), BEAT_WIDTH) * 3u / 5u);
     return first > second ? first : second;
 }

@@ -18,11 +18,13 @@ from appliance.adapters.chat_cipher import AesChatCipher
 from appliance.adapters.fakes.model_endpoint import FakeModelEndpoint, calls, says
 from appliance.adapters.sentence_matcher import HassilMatcher
 from appliance.clock import FakeClock
+from appliance.contracts.kotoba.blame import log_traceback
 from appliance.home import shipped
 from appliance.store.chat_keys import ChatKeys
 from appliance.store.database import Connection, SqliteDatabase
 from appliance.store.recovery import open_database
 from appliance.think.sentences import fixed_lists
+from appliance.tools.current_chat import in_chat
 from appliance.trace import TraceFile
 from tests.assistant.disk import FakeDisk
 from tests.assistant.rig import Rig
@@ -124,6 +126,16 @@ async def everything_in(home: Path) -> bytes:
         return b"\n".join(str(file).encode() + b"\n" + file.read_bytes() for file in files if file not in own)
 
     return await asyncio.to_thread(read)
+
+
+def test_of_a_tool_of_either_contract_that_fails_the_log_has_the_kind_of_fault_only(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    for is_private, words in ((True, False), (False, True)):
+        caplog.clear()
+        with in_chat("chat", is_private=is_private):
+            log_traceback(logging.getLogger("tools"), logging.WARNING, "note raised", ValueError(SECRET))
+        assert ("ValueError" in caplog.text, SECRET in caplog.text) == (True, words)
 
 
 async def talk(rig: Rig) -> None:

@@ -51,6 +51,13 @@ def test_a_mood_stays_between_its_own_limits(emotion: Emotion) -> None:
     assert spec.dimmest - 1e-9 <= min(levels) and max(levels) <= spec.brightest + 1e-9
 
 
+@pytest.mark.parametrize("emotion", [each for each in Emotion if EMOTIONS[each].light is not LightPattern.FLASH])
+def test_a_single_light_never_jumps(emotion: Emotion) -> None:
+    spec = EMOTIONS[emotion]
+    levels = [brightness(spec, at) for at in MOMENTS]
+    assert max(abs(later - earlier) for earlier, later in itertools.pairwise(levels)) < 0.1
+
+
 def lit(spec: EmotionSpec, at: float) -> list[float]:
     return [max(light) / 255 for light in ring(spec, (255, 255, 255), at)]
 

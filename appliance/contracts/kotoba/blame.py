@@ -7,6 +7,7 @@ import logging
 import traceback
 
 from appliance.contracts.kotoba.imports import OFFERED
+from appliance.tools.current_chat import is_private_call
 from appliance.tools.redact import without_secrets
 
 
@@ -31,11 +32,14 @@ def why_not_loaded(error: BaseException) -> str:
 
 
 def log_traceback(logger: logging.Logger, level: int, sentence: str, error: BaseException) -> None:
-    """Log with the place of the fault.
+    """Log with the place of the fault; in a private chat only its kind, for its words may be those of the chat.
 
     The text is made before the logger is asked: a handler that formats a stranger's exception under its lock would
     let a ``__str__`` that hangs silence the whole program.
     """
+    if is_private_call():
+        logger.log(level, "%s %s in a private chat", sentence, type(error).__name__)
+        return
     trace = "".join(traceback.format_exception(error))
     logger.log(level, "%s\n%s", sentence, without_secrets(trace).rstrip())
 

@@ -214,11 +214,7 @@ class PluginTool:
             everything = (self.name, arguments, around.root.module, settings, around.credentials)
             result = dispatch.grade(dispatch.call(self.facts.module.execute, everything), self.name)
         except BaseException as error:
-            sentence = f"{self.name} of {self.origin} raised"
-            if is_private:  # Its words may be those of the chat.
-                _LOG.warning("%s %s in a private chat", sentence, type(error).__name__)
-            else:
-                log_traceback(_LOG, logging.WARNING, sentence, error)
+            log_traceback(_LOG, logging.WARNING, f"{self.name} of {self.origin} raised", error)
             result = dispatch.raised(self.name, error)
         return replace(result, text=around.redact(result.text), error=around.redact(result.error))
 
