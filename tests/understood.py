@@ -5,7 +5,7 @@ from __future__ import annotations
 from difflib import SequenceMatcher
 
 #: A transcript may get this share of a phrase's letters wrong ("back up", "to day", "all right").
-_LIKENESS = 0.85
+_LIKENESS = 0.8
 
 
 def place_of(phrase: str, said: str) -> float:
