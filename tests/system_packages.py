@@ -58,6 +58,7 @@ def packages() -> tuple[SystemPackage, ...]:
             "pocketsphinx-testdata", "human speech with transcripts", _folder("/usr/share/pocketsphinx/test")
         ),
         SystemPackage("iproute2", "lays cables between network namespaces", _command("ip")),
+        SystemPackage("openssl", "certificates for the servers in the tests", _command("openssl")),
         SystemPackage("bubblewrap", "keeps the programs of plugins in", _command("bwrap")),
         SystemPackage("shellcheck", "reads the shell scripts", _command("shellcheck")),
     )

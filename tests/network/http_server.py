@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import gzip
 import ssl
 import zlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+
+from tests.network.counting_server import CountingServer
 
 
 @dataclass(frozen=True)
@@ -24,20 +25,15 @@ class Request:
 Page = Callable[[Request, asyncio.StreamWriter], Awaitable[None]]
 
 
-class HttpServer:
+class HttpServer(CountingServer):
     """Serves ``page`` inside ``async with``. HTTP/1.1, connections stay open."""
 
     def __init__(
         self, page: Page, *, host: str = "127.0.0.1", port: int = 0, tls: ssl.SSLContext | None = None
     ) -> None:
+        super().__init__(host=host, port=port, tls=tls)
         self.page = page
-        self.host = host
-        self.connections = 0
         self.requests: list[Request] = []
-        self.port = port
-        self._tls = tls
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def url(self) -> str:
@@ -47,32 +43,12 @@ class HttpServer:
     def place(self) -> tuple[str, int]:
         return self.host, self.port
 
-    async def __aenter__(self) -> HttpServer:
-        self._server = await asyncio.start_server(self._accept, self.host, self.port, ssl=self._tls)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        assert self._server is not None
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self._tasks.add(asyncio.ensure_future(self._serve(reader, writer)))
-
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                while True:
-                    request = await _read(reader)
-                    self.requests.append(request)
-                    await self.page(request, writer)
-                    await writer.drain()
-        finally:
-            writer.close()
+        while True:
+            request = await _read(reader)
+            self.requests.append(request)
+            await self.page(request, writer)
+            await writer.drain()
 
 
 async def _read(reader: asyncio.StreamReader) -> Request:

@@ -9,6 +9,8 @@ import socket
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from tests.network.counting_server import CountingServer
+
 
 class Fault(enum.Enum):
     """What is wrong with the proxy."""
@@ -38,7 +40,7 @@ class Asked:
     port: int
 
 
-class SocksServer:
+class SocksServer(CountingServer):
     """Listens on loopback inside ``async with``. ``names`` says where it really goes for which host."""
 
     def __init__(
@@ -48,42 +50,16 @@ class SocksServer:
         fault: Fault = Fault.NONE,
         login: tuple[str, str] | None = None,
     ) -> None:
+        super().__init__()
         self.names = dict(names or {})
         self.fault = fault
         self.login = login
-        self.connections = 0
         self.asked: list[Asked] = []
         self.logins: list[tuple[str, str]] = []
-        self.port = 0
-        self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
 
     @property
     def url(self) -> str:
         return f"socks5h://127.0.0.1:{self.port}"
-
-    async def __aenter__(self) -> SocksServer:
-        self._server = await asyncio.start_server(self._accept, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
-        return self
-
-    async def __aexit__(self, *_error: object) -> None:
-        assert self._server is not None
-        self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self.connections += 1
-        self._tasks.add(asyncio.ensure_future(self._guarded(reader, writer)))
-
-    async def _guarded(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                await self._serve(reader, writer)
-        finally:
-            writer.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if self.fault is Fault.SILENT_AT_ONCE:
