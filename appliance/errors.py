@@ -9,8 +9,6 @@
     ├── HomeLockedError               another process owns this home
     ├── NotRunningError               no device answers on the control socket
     ├── AudioError
-    │   ├── NoMicrophoneError
-    │   ├── NoSpeakerError
     │   ├── SoundCardLostError
     │   └── BadAudioFileError
     ├── ButtonError                   the button's or its lamp's pin cannot be used
@@ -85,14 +83,6 @@ class NotRunningError(ApplianceError):
 
 class AudioError(ApplianceError):
     """Sound could not be captured, played or read."""
-
-
-class NoMicrophoneError(AudioError):
-    """No usable input device was found."""
-
-
-class NoSpeakerError(AudioError):
-    """No usable output device was found."""
 
 
 class SoundCardLostError(AudioError):

@@ -37,11 +37,6 @@ class TerminalFace:
             self._stream.flush()
             self._last = line
 
-    def print_above(self, text: str) -> None:
-        """Print a line of text where the face is, and the face below it. Any thread."""
-        self._stream.write(f"\r\x1b[K{text}\n{self._last}")
-        self._stream.flush()
-
     def park(self) -> None:
         if self._last:
             self._stream.write("\r\x1b[K")
