@@ -182,13 +182,13 @@ class Box:
 
     async def _warm_up(self) -> None:
         """Load what a turn needs, one after another, while the ear is open already."""
+        # Imports first: they hold the interpreter for longer than the sound card can wait, and nothing is said yet.
         steps: list[tuple[str, AsyncCallback]] = [
+            *([("HTTP library", self.warm_up_network)] if self.warm_up_network is not None else []),
             ("sentences", self.offline.warm_up),
             ("whisper", self.transcriber.warm_up),
             ("voice", self.synthesizer.warm_up),
         ]
-        if self.warm_up_network is not None:
-            steps.append(("HTTP library", self.warm_up_network))
         for name, step in steps:
             try:
                 await step()

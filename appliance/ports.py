@@ -41,7 +41,7 @@ class SoundCardInfo:
 
 @dataclass(frozen=True)
 class SoundCardHealth:
-    """Counters since start: PortAudio over- and underruns, and input blocks dropped because we were late."""
+    """Counters since start: lost input, gaps in a sound that played, and input blocks dropped because we were late."""
 
     input_overruns: int = 0
     output_underruns: int = 0

@@ -119,6 +119,7 @@ class Loudspeaker:
         self._counters = counters
         self._render = render
         self._has_failed = False
+        self._is_sounding = False
         self._stream = _Stream(
             portaudio.OutputStream,
             device,
@@ -138,10 +139,12 @@ class Loudspeaker:
         self._stream.close()
 
     def _fill_block(self, block: Samples, frames: int, _time: Any, status: Any) -> None:
-        if status.output_underflow:
+        # A gap in silence is silence: only what can be heard is a fault.
+        if status.output_underflow and self._is_sounding:
             self._counters.underruns += 1
         try:
             block[:] = self._render(frames)[:, np.newaxis]
+            self._is_sounding = bool(block.any())
         except Exception:
             # An exception here would end the stream: silence for one block is better than silence for good.
             block.fill(0)

@@ -10,12 +10,9 @@ ones go to the end.
 from __future__ import annotations
 
 import enum
-import logging
 from dataclasses import dataclass
 
 from appliance.events import Emotion
-
-_LOG = logging.getLogger(__name__)
 
 
 class LightPattern(enum.IntEnum):
@@ -150,19 +147,6 @@ EMOTIONS: dict[Emotion, EmotionSpec] = {
         (242, 117, 0), -14, -14, 34, 8, 2, 8, _E.NEUTRAL, _P.STEADY, 0.0, 0.8, 0.8, _G.NOD, longest_seconds=10
     ),
 }  # fmt: skip
-
-_UNKNOWN_TOLD: set[str] = set()
-
-
-def emotion_named(name: str) -> Emotion:
-    """The mood of that name; an unknown one is neutral, and told in the log once."""
-    try:
-        return Emotion(name.strip().lower())
-    except ValueError:
-        if name not in _UNKNOWN_TOLD:
-            _UNKNOWN_TOLD.add(name)
-            _LOG.warning("no emotion is called %r; the face stays neutral", name)
-        return Emotion.NEUTRAL
 
 
 def known_to(emotion: Emotion, moods: int) -> Emotion:

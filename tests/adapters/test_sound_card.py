@@ -249,9 +249,16 @@ async def test_the_oldest_sound_is_dropped_and_counted_when_the_core_is_late() -
 
 async def test_what_the_mixer_renders_sounds_on_every_channel() -> None:
     async with a_desk(HEADSET) as desk:
-        block = desk.portaudio.speaker.demand(underflow=True)
+        block = desk.portaudio.speaker.demand()
         assert block.shape == (882, 2)
         assert (block == 321).all()
+
+
+async def test_a_gap_in_a_sound_is_counted_and_a_gap_in_silence_is_none() -> None:
+    async with a_desk(HEADSET) as desk:
+        desk.portaudio.speaker.demand(underflow=True)
+        assert desk.card.health.output_underruns == 0
+        desk.portaudio.speaker.demand(underflow=True)
         assert desk.card.health.output_underruns == 1
 
 

@@ -40,11 +40,14 @@ class Device:
         is_first_start: bool = False,
         has_keyboard: bool = False,
         board: Board | None = None,
+        program: str = "",
     ) -> None:
         self.home = Home(home)
         #: Both ends of its terminal: what is typed at the first is its Enter key, which is a button.
         self._keyboard = os.openpty() if has_keyboard else None
         self._board = board
+        #: The module that is the device.
+        self._program = program or ("appliance.cli.main" if board is None else "tests.e2e.board")
         self._is_first_start = is_first_start
         self._trace = home / "trace.jsonl"
         pins = board.environment if board is not None else {}
@@ -57,10 +60,9 @@ class Device:
         self._trace.write_text("")
         if not self._is_first_start:
             asyncio.run(_pretend_to_have_greeted(self.home))
-        program = "appliance.cli.main" if self._board is None else "tests.e2e.board"
         with (self.home.folder / "stderr").open("w") as complaints:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", program, "run", "--stay", "--trace", str(self._trace)],
+                [sys.executable, "-m", self._program, "run", "--stay", "--trace", str(self._trace)],
                 env=self._environment,
                 stdin=self._keyboard[1] if self._keyboard else subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
@@ -121,6 +123,13 @@ class Device:
             return None
 
         return wait_until(found, lambda: f"no {event} {fields} in {self.facts[behind:]}\n{self.complaints}")
+
+    @property
+    def processor_seconds(self) -> float:
+        """What it used of all cores together since its start."""
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def call(self, method: str, **params: object) -> Any:
         """Ask the device over its control socket."""

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from appliance import events
 from appliance.events import Activity, Emotion, EndReason, LineKind, Outcome
 from appliance.face.animator import Animator, still
-from appliance.face.emotions import EMOTIONS, emotion_named, known_to
+from appliance.face.emotions import EMOTIONS, known_to
 from appliance.ports import FaceState
 
 
@@ -38,12 +38,6 @@ def test_every_mood_stays_inside_what_the_head_can_move() -> None:
         assert 0 <= face.lid_degrees <= 60
         assert abs(face.mouth_degrees) <= 20
         assert abs(face.neck_degrees) <= 15
-
-
-def test_an_unknown_mood_is_neutral_and_told_once(caplog: pytest.LogCaptureFixture) -> None:
-    assert emotion_named("Happy ") is Emotion.HAPPY
-    assert emotion_named("hangry") is emotion_named("hangry") is Emotion.NEUTRAL
-    assert len(caplog.records) == 1
 
 
 def test_a_device_that_knows_fewer_moods_shows_the_nearest() -> None:

@@ -347,11 +347,20 @@ def test_the_sentence_behind_a_tag_carries_its_mood() -> None:
         ("[happy day] Hi.", None),
         ("list[sad] hi.", None),
         ("[sad](http://a.b) hi.", None),
-        ("[softly] Hi.", None),
+        ("Well, [softly] hi.", None),
+        ("[3] Hi.", None),
+        ("[hangry] Hi.", Emotion.NEUTRAL),
     ],
 )
 def test_a_bracket_is_a_tag_only_when_every_word_in_it_is_one(written: str, emotion: Emotion | None) -> None:
     assert [sentence.emotion for sentence in _speak(written)] == [emotion]
+
+
+def test_a_mood_that_there_is_not_ends_the_face_before_it_and_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
+    moods = [sentence.emotion for sentence in _speak("[angry] No.\n\n[grumpily] Yes.\n\n[grumpily] Well.")]
+    assert moods == [Emotion.ANGRY, Emotion.NEUTRAL, Emotion.NEUTRAL]
+    assert len(caplog.records) == 1
+    assert "grumpily" not in caplog.text
 
 
 def test_a_tag_behind_the_last_sentence_belongs_to_nothing() -> None:
