@@ -7,21 +7,25 @@ import contextlib
 import logging
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from appliance.approve.after_restart import settle
 from appliance.clock import Clock
-from appliance.control import Handler
+from appliance.control import Caller, Handler
 from appliance.errors import StoreError
 from appliance.home import Home
 from appliance.network.seen import Seen
+from appliance.ports import Json
 from appliance.ports_privacy import ChatCipher
 from appliance.service_pictures import PictureService
 from appliance.service_records import RecordService
 from appliance.store.approvals import StoredApprovals
 from appliance.store.audit_head import AuditHeadFile
 from appliance.store.audit_log import AuditLog, this_boot
+from appliance.store.ballast import Ballast
 from appliance.store.chat_keys import ChatKeys
 from appliance.store.chat_log import StoredChatLog
+from appliance.store.chat_rows import forget_plugin
 from appliance.store.chat_vault import ChatVault
 from appliance.store.credentials import Credentials
 from appliance.store.database import Database, StoreNote
@@ -49,6 +53,8 @@ class Records:
     grants: StoredGrants
     seen: Seen
     images: StoredImages
+    #: None where nothing can be full.
+    ballast: Ballast | None = None
 
     @property
     def notes(self) -> tuple[StoreNote, ...]:
@@ -69,7 +75,14 @@ class Records:
     @property
     def handlers(self) -> Mapping[str, Handler]:
         """Method name to handler, for clients of the records."""
-        return {**self.service.handlers, **PictureService(self.images, self.chats).handlers}
+        forget = {"chat.forget_plugin": self._forget_plugin}
+        return {**self.service.handlers, **PictureService(self.images, self.chats).handlers, **forget}
+
+    async def _forget_plugin(self, params: Mapping[str, Json], _caller: Caller) -> Json:
+        """What the plugin ``{"name"}`` keeps for chats goes, also out of the file."""
+        await self.database.arun(partial(forget_plugin, plugin=str(params.get("name") or "")))
+        await self.database.purge()
+        return {}
 
 
 @contextlib.asynccontextmanager
@@ -80,7 +93,13 @@ async def open_records(
 
     Raises ``StoreError``.
     """
-    database = await asyncio.to_thread(open_database, home.database_file, clock)
+    ballast = Ballast(home.folder / "ballast")
+    opening = partial(open_database, home.database_file, clock, make_room=ballast.give_up)
+    database = await asyncio.to_thread(opening)
+    if home.trouble is not None:
+        database.is_in_memory(StoreNote(home.trouble.key, home.trouble.text))
+    elif not ballast.is_given_up:
+        await asyncio.to_thread(ballast.reserve)
     try:
         keys = ChatKeys(cipher)
         chats = StoredChatLog(database, clock, keys)
@@ -100,6 +119,7 @@ async def open_records(
             StoredGrants(database, clock),
             seen,
             StoredImages(database, clock, keys),
+            ballast,
         )
         await seen.flush()
     finally:

@@ -33,6 +33,9 @@ def test_else_the_service_says_it(tmp_path: Path) -> None:
 
     assert home == Home(Path("/var/lib/appliance"), is_service=True)
     assert home.config_file == SERVICE_CONFIG
+    # So that whoever is logged in finds the running service.
+    assert home.control_socket == Path("/run/appliance/control.sock")
+    assert home.cache_folder == Path("/var/cache/appliance")
 
 
 def test_else_it_is_where_this_users_data_lies() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
-from appliance.store.durable import sync_folder
+from appliance.durable import sync_folder
 
 #: More would fill a small card when something damages files again and again.
 _KEPT = 3

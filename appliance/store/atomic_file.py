@@ -10,11 +10,11 @@ from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
+from appliance.durable import make_folder, sync_file, sync_folder, sync_handle
 from appliance.errors import StoreError
 from appliance.ports import Json
 from appliance.store.aside import move_aside
 from appliance.store.canonical_json import check_json, storable
-from appliance.store.durable import sync_folder
 
 _LOG = logging.getLogger(__name__)
 
@@ -58,6 +58,28 @@ def read_json(file: Path, now: datetime) -> tuple[Json, str]:
     return (None if older_fault else older), problem
 
 
+def keep_backup(file: Path, *, is_synced: bool = False) -> None:
+    """Give the present generation a second name, ``.bak``; at no moment is there no file.
+
+    With ``is_synced`` its bytes are flushed first. FAT cards have no second names. Raises ``OSError``.
+    """
+    link = temporary_of(file)
+    try:
+        with suppress(FileNotFoundError, PermissionError):
+            os.link(file, link)
+            if is_synced:
+                sync_file(link)
+            link.replace(_backup_of(file))
+    finally:
+        # Replacing does nothing when both names already mean one file (a cut came right here last time).
+        link.unlink(missing_ok=True)
+
+
+def temporary_of(file: Path) -> Path:
+    """In the same folder, else replacing would copy; with our process in its name, so that leftovers are told apart."""
+    return file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
+
+
 def _parsed(file: Path) -> tuple[Json, str]:
     """The value, and what is wrong with the file."""
     try:
@@ -72,15 +94,16 @@ def _parsed(file: Path) -> tuple[Json, str]:
 def _replace(file: Path, data: bytes) -> None:
     if file.exists() and file.read_bytes() == data:
         return
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    fresh = _temporary(file)
+    make_folder(file.parent)
+    fresh = temporary_of(file)
     try:
         handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
         with os.fdopen(handle, "wb") as out:
+            _give_to_owner(out.fileno(), file.parent)
             out.write(data)
             out.flush()
-            os.fsync(out.fileno())
-        _keep_backup(file)
+            sync_handle(out.fileno())
+        keep_backup(file)
         fresh.replace(file)
     except BaseException:
         fresh.unlink(missing_ok=True)
@@ -88,25 +111,15 @@ def _replace(file: Path, data: bytes) -> None:
     sync_folder(file.parent)
 
 
-def _keep_backup(file: Path) -> None:
-    """Give the present generation a second name; at no moment is there no file. FAT cards have no second names."""
-    link = _temporary(file)
-    try:
-        with suppress(FileNotFoundError, PermissionError):
-            os.link(file, link)
-            link.replace(_backup_of(file))
-    finally:
-        # Replacing does nothing when both names already mean one file (a cut came right here last time).
-        link.unlink(missing_ok=True)
+def _give_to_owner(handle: int, folder: Path) -> None:
+    """What root writes into the home of a service is for the service, as everything else in that folder."""
+    if os.geteuid() == 0:
+        owner = folder.stat()
+        os.fchown(handle, owner.st_uid, owner.st_gid)
 
 
 def _backup_of(file: Path) -> Path:
     return file.with_name(f"{file.name}.bak")
-
-
-def _temporary(file: Path) -> Path:
-    """In the same folder, else replacing would copy; with our process in its name, so that leftovers are told apart."""
-    return file.with_name(f".{file.name}.{os.getpid()}.{secrets.token_hex(4)}.tmp")
 
 
 def _remove_stale(file: Path) -> None:

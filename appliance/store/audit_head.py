@@ -9,9 +9,11 @@ import json
 import logging
 import os
 import threading
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from appliance.durable import sync_folder, sync_handle
 from appliance.errors import StoreError
 
 _LOG = logging.getLogger(__name__)
@@ -44,10 +46,12 @@ class AuditHeadFile:
             raise StoreError(f"{self._file.name} beside the database cannot be read: {type(error).__name__}") from error
 
     def begin(self, head: AuditHead) -> None:
-        """Hold ``head``, whatever was there before."""
+        """Hold ``head``, whatever was there before; from now on there is a file, also after a power cut."""
         with self._writing:
             self._count = head.count
             self._write(head)
+            with suppress(OSError):  # told by the write before
+                sync_folder(self._file.parent)
 
     def advance(self, head: AuditHead) -> None:
         """Hold ``head``, unless a later one came first.
@@ -67,7 +71,7 @@ class AuditHeadFile:
             with os.fdopen(handle, "w", encoding="ascii") as out:
                 json.dump({"count": head.count, "hash": head.hash}, out)
                 out.flush()
-                os.fsync(out.fileno())
+                sync_handle(out.fileno())
             fresh.replace(self._file)
         except OSError as error:
             _LOG.error("%s cannot be written: %s", self._file, error.strerror)

@@ -31,6 +31,11 @@ def place_of_row(plugin: str, key: str, sequence: int) -> str:
     return f"chat_rows {plugin} {key} {sequence}"
 
 
+def forget_plugin(connection: Connection, plugin: str) -> None:
+    """Delete everything that a plugin keeps, for every chat."""
+    connection.execute("DELETE FROM chat_rows WHERE plugin = ?", (plugin,))
+
+
 class ChatRows:
     """The rows of every plugin. Any thread but the loop's: each method waits for the store, writes until they last.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import logging
+import os
 import re
 import threading
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote, quote_plus
 
 from appliance.clock import Clock
+from appliance.durable import sync_folder
 from appliance.errors import StoreError, UsageError
 from appliance.store.atomic_file import read_json, write_json
 
@@ -26,6 +28,8 @@ _SECRET_VARIABLE = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?$
 #: Masking shorter ones would mask ordinary words and numbers everywhere.
 _SHORTEST_MASKED = 4
 _SHORTEST_MASKED_VARIABLE = 8
+#: The unit loads a whole folder under the name "keys".
+_UNIT_PREFIX = "keys_"
 
 
 class Credentials:
@@ -108,10 +112,13 @@ class Credentials:
             if not self._from_file.items() <= secrets.items():
                 # Whoever takes a secret out or replaces it wants the old one gone, from the generation before too.
                 self._file.with_name(f"{self._file.name}.bak").unlink(missing_ok=True)
+                sync_folder(self._file.parent)
             self._from_file = secrets
             self._pattern = self._make_pattern()
 
     def _read_file(self) -> tuple[dict[str, str], str]:
+        if self._file.parent.is_dir() and not os.access(self._file.parent, os.X_OK):
+            return {}, ""  # Somebody else's home: the secrets are none of ours, and its device speaks for it.
         try:
             value, problem = read_json(self._file, self._clock.now())
             if self._file.exists() and self._file.stat().st_mode & 0o077:
@@ -157,12 +164,17 @@ def _forms(secret: str) -> set[str]:
 
 def _read_folder(folder: str) -> dict[str, str]:
     """systemd's ``LoadCredential=``: one file for each secret."""
-    if not folder or not Path(folder).is_dir():
+    if not folder:
         return {}
+    try:
+        files = list(Path(folder).iterdir())
+    except OSError:
+        return {}  # What it starts behind the service is told of the folder, and may not look into it.
     secrets = {}
-    for file in Path(folder).iterdir():
+    for file in files:
         try:
-            secrets[file.name] = file.read_text(encoding="utf-8").strip()
+            # It puts the name of the folder that the unit names before each.
+            secrets[file.name.removeprefix(_UNIT_PREFIX)] = file.read_text(encoding="utf-8").strip()
         except (OSError, UnicodeDecodeError) as error:
             _LOG.warning("credential %s cannot be read: %s", file.name, type(error).__name__)
     return secrets

@@ -99,7 +99,10 @@ class Database(Protocol):
 
 
 class SqliteDatabase:
-    """``Database`` on an open, prepared connection; ``recovery.open_database`` makes one."""
+    """``Database`` on an open, prepared connection; ``recovery.open_database`` makes one.
+
+    ``make_room`` is asked, on the writer's thread, when the disk is full: whether it could free some.
+    """
 
     def __init__(
         self,
@@ -107,12 +110,14 @@ class SqliteDatabase:
         *,
         notes: tuple[StoreNote, ...] = (),
         is_lasting: bool = True,
-        remove_copies: Callable[[], None] = lambda: None,
+        finish_purge: Callable[[], None] = lambda: None,
+        make_room: Callable[[], bool] = lambda: False,
     ) -> None:
         self._connection = connection
         self._notes = notes
         self._is_lasting = is_lasting
-        self._remove_copies = remove_copies
+        self._finish_purge = finish_purge
+        self._make_room = make_room
         self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="store")
         self._closing = threading.Lock()
         self._is_closed = False
@@ -125,11 +130,16 @@ class SqliteDatabase:
     def is_lasting(self) -> bool:
         return self._is_lasting
 
+    def is_in_memory(self, note: StoreNote) -> None:
+        """The file is in memory itself: nothing of it lasts, and this is why."""
+        self._notes = (*self._notes, note)
+        self._is_lasting = False
+
     def run(self, work: Callable[[Connection], T]) -> T:
-        return self._submit(lambda: transact(self._connection, work)).result()
+        return self._submit(lambda: self._transact(work)).result()
 
     async def arun(self, work: Callable[[Connection], T]) -> T:
-        return await asyncio.wrap_future(self._submit(lambda: transact(self._connection, work)))
+        return await asyncio.wrap_future(self._submit(lambda: self._transact(work)))
 
     async def purge(self, *, is_rewritten: bool = False) -> None:
         await asyncio.wrap_future(self._submit(lambda: self._checkpoint(is_rewritten)))
@@ -140,6 +150,15 @@ class SqliteDatabase:
                 self._is_closed = True
                 self._writer.submit(self._connection.close)
                 self._writer.shutdown(wait=True)
+
+    def _transact(self, work: Callable[[Connection], T]) -> T:
+        """Once more when the disk was full and room could be made: nothing of the first time is left."""
+        try:
+            return transact(self._connection, work)
+        except StoreError as error:
+            if not is_disk_full(error.__cause__) or not self._make_room():
+                raise
+            return transact(self._connection, work)
 
     def _submit(self, job: Callable[[], T]) -> Future[T]:
         try:
@@ -158,9 +177,9 @@ class SqliteDatabase:
         if is_busy:
             _LOG.warning("another program reads the store: deleted text stays in its log until that one ends")
         try:
-            self._remove_copies()
+            self._finish_purge()
         except OSError as error:
-            raise StoreError(f"a copy of the store cannot be removed ({error.strerror}: {error.filename})") from error
+            raise StoreError(f"what was deleted may still be in a file ({error.strerror}: {error.filename})") from error
 
 
 def transact(connection: Connection, work: Callable[[Connection], T]) -> T:
@@ -182,6 +201,11 @@ def transact(connection: Connection, work: Callable[[Connection], T]) -> T:
 def primary_code(error: sqlite3.Error) -> int:
     """SQLite's result code without its extension; ``SQLITE_ERROR`` when Python made the error itself."""
     return int(getattr(error, "sqlite_errorcode", None) or sqlite3.SQLITE_ERROR) & 0xFF
+
+
+def is_disk_full(error: BaseException | None) -> bool:
+    """Whether SQLite says that the disk takes no more."""
+    return isinstance(error, sqlite3.Error) and primary_code(error) == sqlite3.SQLITE_FULL
 
 
 def explain(error: sqlite3.Error) -> str:

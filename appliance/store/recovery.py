@@ -6,6 +6,7 @@ store in memory, so that the box still talks. Only a file of a newer version sto
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import shutil
@@ -17,10 +18,10 @@ from contextlib import closing, suppress
 from pathlib import Path
 
 from appliance.clock import Clock
+from appliance.durable import make_folder, sync_file, sync_folder
 from appliance.errors import NewerStoreError, StoreError
 from appliance.store.aside import move_aside
-from appliance.store.database import Connection, SqliteDatabase, StoreNote, explain, primary_code
-from appliance.store.durable import sync_folder
+from appliance.store.database import Connection, SqliteDatabase, StoreNote, explain, is_disk_full, primary_code
 from appliance.store.schema import MIGRATIONS
 
 _LOG = logging.getLogger(__name__)
@@ -31,6 +32,9 @@ Migrations = Sequence[Sequence[str]]
 
 #: A healthy store of some MB is checked in milliseconds; a huge one must not hold up the start.
 _CHECK_SECONDS = 5.0
+
+#: Less than that is no room for the store's helper files.
+_NO_ROOM_BYTES = 64 * 1024
 
 _DAMAGED = frozenset({sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB})
 _UNWRITABLE = frozenset(
@@ -53,25 +57,33 @@ def open_sqlite(path: str) -> sqlite3.Connection:
 
 
 def open_database(
-    file: Path, clock: Clock, *, opener: Opener = open_sqlite, migrations: Migrations = MIGRATIONS
+    file: Path,
+    clock: Clock,
+    *,
+    opener: Opener = open_sqlite,
+    migrations: Migrations = MIGRATIONS,
+    make_room: Callable[[], bool] = lambda: False,
 ) -> SqliteDatabase:
     """The store at ``file``, brought to our schema. Blocks; call it off the loop.
 
     Raises ``NewerStoreError`` for a newer schema, ``StoreError`` when another process holds the file or a migration
-    fails. Anything else becomes a note: a fresh store beside the damaged one, or a store in memory.
+    fails. Anything else becomes a note: a fresh store beside the damaged one, or a store in memory. ``make_room``
+    frees some of a full disk, if it can.
     """
     try:
-        return SqliteDatabase(_opened(file, opener, migrations), remove_copies=lambda: _remove_snapshots(file))
+        connection = _opened_with_room(file, opener, migrations, make_room)
+        return SqliteDatabase(connection, finish_purge=lambda: _finish_purge(file), make_room=make_room)
     except _DamagedError as damage:
         return _start_afresh(file, clock, opener, migrations, str(damage))
     except sqlite3.Error as error:
         if primary_code(error) in _DAMAGED:
             return _start_afresh(file, clock, opener, migrations, str(error))
         if primary_code(error) in _UNWRITABLE:
-            return _in_memory(file, migrations, explain(error))
+            return _in_memory(file, migrations, explain(error), is_full=_is_full(file, error))
         raise StoreError(explain(error)) from error
     except OSError as error:
-        return _in_memory(file, migrations, f"{error.strerror}: {error.filename}")
+        why = f"{error.strerror}: {error.filename}"
+        return _in_memory(file, migrations, why, is_full=_is_full(file, error))
 
 
 def memory_database() -> SqliteDatabase:
@@ -86,7 +98,7 @@ class _DamagedError(Exception):
 
 
 def _opened(file: Path, opener: Opener, migrations: Migrations) -> Connection:
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(file.parent)
     # SQLite would make it readable for everybody; its helper files take over our mode.
     os.close(os.open(file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     connection = opener(str(file))
@@ -96,6 +108,15 @@ def _opened(file: Path, opener: Opener, migrations: Migrations) -> Connection:
         connection.close()
         raise
     return connection
+
+
+def _opened_with_room(file: Path, opener: Opener, migrations: Migrations, make_room: Callable[[], bool]) -> Connection:
+    try:
+        return _opened(file, opener, migrations)
+    except (sqlite3.Error, OSError) as error:
+        if not _is_full(file, error) or not make_room():
+            raise
+        return _opened(file, opener, migrations)
 
 
 def _prepare(connection: Connection, file: Path | None, migrations: Migrations) -> None:
@@ -111,7 +132,7 @@ def _prepare(connection: Connection, file: Path | None, migrations: Migrations) 
     if version:
         _check(connection)
     if file is not None and 0 < version < len(migrations):
-        _snapshot(file, file.with_name(f"{file.name}{_SNAPSHOT}{version}"))
+        _snapshot(connection, file.with_name(f"{file.name}{_SNAPSHOT}{version}"))
     _migrate(connection, version, migrations)
 
 
@@ -149,25 +170,25 @@ def _migrate(connection: Connection, version: int, migrations: Migrations) -> No
         raise
 
 
-def _snapshot(file: Path, target: Path) -> None:
+def _snapshot(connection: Connection, target: Path) -> None:
     """Copy the store before a migration; the copy is whole and on the disk, or it is not there."""
     unfinished = target.with_name(f"{target.name}.unfinished")
     unfinished.unlink(missing_ok=True)
     os.close(os.open(unfinished, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600))
-    with closing(open_sqlite(str(file))) as source, closing(open_sqlite(str(unfinished))) as copy:
-        source.backup(copy)
-    handle = os.open(unfinished, os.O_RDONLY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    # Over the same connection: it reads what is in the write-ahead log, and stands on the same file layer.
+    connection.execute("VACUUM INTO ?", (str(unfinished),)).fetchall()
+    sync_file(unfinished)
     unfinished.replace(target)
     sync_folder(target.parent)
 
 
-def _remove_snapshots(file: Path) -> None:
+def _finish_purge(file: Path) -> None:
+    """Remove the copies from before a migration, and make it last that the write-ahead log is empty."""
     for copy in file.parent.glob(f"{file.name}{_SNAPSHOT}*"):
         copy.unlink(missing_ok=True)
+    with suppress(FileNotFoundError):
+        sync_file(Path(f"{file}-wal"))
+    sync_folder(file.parent)
 
 
 def _start_afresh(file: Path, clock: Clock, opener: Opener, migrations: Migrations, why: str) -> SqliteDatabase:
@@ -179,10 +200,20 @@ def _start_afresh(file: Path, clock: Clock, opener: Opener, migrations: Migratio
     text = f"the store was damaged ({why}); it was put aside as {moved} and a new one was begun"
     _LOG.error("%s", text)
     note = StoreNote("store.damaged", text)
-    return SqliteDatabase(connection, notes=(note,), remove_copies=lambda: _remove_snapshots(file))
+    return SqliteDatabase(connection, notes=(note,), finish_purge=lambda: _finish_purge(file))
 
 
-def _in_memory(file: Path, migrations: Migrations, why: str) -> SqliteDatabase:
+def _is_full(file: Path, error: sqlite3.Error | OSError) -> bool:
+    """Whether it failed for want of room; SQLite calls that a fault of the disk when it is about a helper file."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if primary_code(error) != sqlite3.SQLITE_IOERR:
+        return is_disk_full(error)
+    found = os.statvfs(file.parent)
+    return found.f_bavail * found.f_frsize < _NO_ROOM_BYTES
+
+
+def _in_memory(file: Path, migrations: Migrations, why: str, *, is_full: bool = False) -> SqliteDatabase:
     """A store in memory with what the disk last held, if that can still be read."""
     connection = open_sqlite(":memory:")
     try:
@@ -193,9 +224,11 @@ def _in_memory(file: Path, migrations: Migrations, why: str) -> SqliteDatabase:
         connection.close()
         connection = open_sqlite(":memory:")
         _prepare(connection, None, migrations)
+    why = "the disk is full: free some space, then start again" if is_full else why
     text = f"the store cannot be written ({why}); until the next start everything is kept in memory only"
     _LOG.error("%s", text)
-    return SqliteDatabase(connection, notes=(StoreNote("store.in_memory", text),), is_lasting=False)
+    note = StoreNote("store.full_at_start" if is_full else "store.in_memory", text)
+    return SqliteDatabase(connection, notes=(note,), is_lasting=False)
 
 
 def _copy_last_state(file: Path, memory: sqlite3.Connection) -> None:

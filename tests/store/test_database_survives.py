@@ -259,14 +259,21 @@ def test_a_home_that_cannot_be_made_gives_a_store_in_memory_that_says_so(tmp_pat
         assert keys(database) == ["while it lasts"]
 
 
-@pytest.mark.parametrize("code", [sqlite3.SQLITE_FULL, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR])
-def test_on_a_disk_that_takes_nothing_the_last_state_is_there_in_memory(file: Path, code: int) -> None:
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (sqlite3.SQLITE_FULL, "store.full_at_start"),
+        (sqlite3.SQLITE_READONLY, "store.in_memory"),
+        (sqlite3.SQLITE_IOERR, "store.in_memory"),
+    ],
+)
+def test_on_a_disk_that_takes_nothing_the_last_state_is_there_in_memory(file: Path, code: int, said: str) -> None:
     with closing(open_database(file, FakeClock())) as database:
         put(database, "a timer")
     before = file.read_bytes()
     unwritable = open_database(file, FakeClock(), opener=lambda path: FaultyConnection(path, "COMMIT", code))
     with closing(unwritable) as database:
-        assert [note.key for note in database.notes] == ["store.in_memory"]
+        assert [note.key for note in database.notes] == [said]
         assert keys(database) == ["a timer"]
         put(database, "another")
     assert file.read_bytes() == before

@@ -36,6 +36,15 @@ def names(folder: Path) -> list[str]:
 # ----------------------------------------------------------------------------------------------- atomic files
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can write for others")
+def test_what_root_writes_into_the_home_of_a_service_is_the_services(file: Path) -> None:
+    file.parent.mkdir()
+    os.chown(file.parent, 4711, 4712)
+    write_json(file, {"a": 1})
+    write_json(file, {"a": 2})
+    assert {(path.stat().st_uid, path.stat().st_gid) for path in file.parent.iterdir()} == {(4711, 4712)}
+
+
 def test_a_value_comes_back_and_only_its_owner_can_read_the_file(file: Path) -> None:
     assert read_json(file, NOW) == (None, "")
     write_json(file, {"name": "Grüße 😀", "list": [1, None, 2.5]})

@@ -291,8 +291,21 @@ async def test_a_clock_that_is_not_set_makes_nothing_old(database: SqliteDatabas
 
 
 async def test_chats_are_kept_for_ever_unless_the_owner_says_otherwise(database: SqliteDatabase) -> None:
-    chats, _ = await with_vault(database)
-    await Retention(chats, FakeClock(), 0).run()
+    clock = FakeClock()
+    chats, _ = await with_vault(database, clock)
+    await chats.create("old")
+    await chats.create("current")
+    retention = Retention(chats, clock, 0)
+    keeper = asyncio.create_task(retention.run())
+    await clock.advance(400 * 86_400)
+    assert len(await chats.chats()) == 2
+    retention.change(10)
+    for _ in range(60):
+        if len(await chats.chats()) == 1:
+            break
+        await settle()
+    assert len(await chats.chats()) == 1, "what the owner says while it runs holds at once"
+    keeper.cancel()
 
 
 # ----------------------------------------------------------------------------------------------- an older store
