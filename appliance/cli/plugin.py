@@ -8,25 +8,44 @@ import importlib
 from pathlib import Path
 from typing import Any
 
+from appliance.cli.plugin_arguments import add_actions
 from appliance.cli.session import box_or_device
 from appliance.cli.shared import print_json, read_secret
 from appliance.control import Control
 from appliance.errors import UsageError
 
-#: Actions that need no box, with the module that does them.
-_AUTHORS = {"new": "plugin_new", "check": "plugin_check", "dev": "plugin_dev", "test": "plugin_test"}
+#: Actions that have a module of their own.
+_ELSEWHERE = {
+    "new": "plugin_new",
+    "check": "plugin_check",
+    "dev": "plugin_dev",
+    "test": "plugin_test",
+    "install": "plugin_install",
+    "update": "plugin_install",
+    "rollback": "plugin_remove",
+    "remove": "plugin_remove",
+    "verify": "plugin_verify",
+    "pack": "plugin_pack",
+    "sign": "plugin_pack",
+    "safe-mode": "plugin_safe_mode",
+}
+
+
+#: Another word -> the one that is used here.
+_SAME = {"enable": "on", "disable": "off"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     actions.add_parser("list", help="every plugin: what it offers, what is wrong with it and what to do")
-    for name, help_text in (
-        ("info", "everything about one: risks and why, ways out, settings, lines, digest"),
-        ("on", "switch a plugin on"),
-        ("off", "switch a plugin off"),
+    for name, help_text, others in (
+        ("info", "everything about one: risks and why, ways out, settings, lines, digest", ()),
+        ("on", "switch a plugin on", ("enable",)),
+        ("off", "switch a plugin off", ("disable",)),
     ):
-        actions.add_parser(name, help=help_text).add_argument("name")
+        actions.add_parser(name, help=help_text, aliases=others).add_argument("name")
+    add_actions(actions)
     set_some = actions.add_parser("set", help="change settings of a plugin")
     set_some.add_argument("name")
     set_some.add_argument("values", nargs="+", metavar="KEY=VALUE", help="KEY alone asks for its value, hidden")
@@ -44,14 +63,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Do what was asked."""
-    if arguments.action in _AUTHORS:
-        module = importlib.import_module(f"appliance.cli.{_AUTHORS[arguments.action]}")
+    if arguments.action in _ELSEWHERE:
+        module = importlib.import_module(f"appliance.cli.{_ELSEWHERE[arguments.action]}")
         return int(module.run(arguments))
     return asyncio.run(_plugin(arguments))
 
 
 async def _plugin(arguments: argparse.Namespace) -> int:
     actions = {"list": _list, "info": _info, "on": _switch, "off": _switch, "set": _set}
+    arguments.action = _SAME.get(arguments.action, arguments.action)
     async with box_or_device(arguments) as control:
         return await actions[arguments.action](arguments, control)
 
@@ -67,6 +87,7 @@ async def _list(arguments: argparse.Namespace, control: Control) -> int:
             row["version"] or "-",
             row["contract"],
             row["source"] or "-",
+            row["pin"] or "-",
             _state(row),
             ", ".join(row["tools"]),
         )
@@ -88,6 +109,11 @@ async def _info(arguments: argparse.Namespace, control: Control) -> int:
     row = found["plugin"]
     print(f"{row['name']}  {row['version']}  {row['title']}".rstrip())
     print(f"contract  {row['contract']}, from {row['source'] or 'nowhere'}, {_state(row)}")
+    if row["pin"]:
+        before = f", {row['previous']} is kept for a rollback" if row["previous"] else ""
+        print(f"files     {row['pin']}{before}")
+    if row["origin"]:
+        print(f"came from {row['origin']}, signed by {row['signer'] or 'nobody who is known'}")
     for lane in found["lanes"]:
         print(f"ways out  {lane}")
     for host in found["hosts_today"]:
@@ -172,9 +198,9 @@ def _print_tool(tool: dict[str, Any]) -> None:
 def _state(row: dict[str, Any]) -> str:
     if not row["is_on"]:
         return "off"
-    return "on" if row["is_loaded"] else "not loaded"
+    return "on" if row["is_loaded"] else row["withheld"] or "not loaded"
 
 
 def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
-    widths = [max((len(row[column]) for row in rows), default=0) for column in range(5)]
-    return ["  ".join([*map(str.ljust, row[:5], widths), row[5]]).rstrip() for row in rows]
+    widths = [max((len(row[column]) for row in rows), default=0) for column in range(6)]
+    return ["  ".join([*map(str.ljust, row[:6], widths), row[6]]).rstrip() for row in rows]

@@ -72,12 +72,12 @@ async def _linked(control: Control, name: str, path: Path, home: Home) -> AsyncI
     if is_guest:
         _make_link(link, path)
     try:
-        await control.call("plugin.reload", {"name": name})
+        await control.call("plugin.reload", {"name": name, "dev": True})
         yield
     finally:
         if is_guest:
             link.unlink(missing_ok=True)
-            await control.call("plugin.reload", {"name": name})
+        await control.call("plugin.reload", {"name": name})
 
 
 def _make_link(link: Path, path: Path) -> None:
@@ -113,7 +113,7 @@ async def _reload_on_save(control: Control, name: str, path: Path) -> None:
             continue
         before = now
         try:
-            tell(await control.call("plugin.reload", {"name": name}), name)
+            tell(await control.call("plugin.reload", {"name": name, "dev": True}), name)
         except ApplianceError as error:
             complain(str(error))
 

@@ -53,9 +53,9 @@ def test_the_list_shows_both_contracts_what_is_missing_and_what_to_do(home: Shel
     ran = home("plugin", "list")
     assert (ran.code, ran.err) == (0, "")
     lines = [line.split() for line in ran.out.splitlines()]
-    assert ["lamps", "1.2", "tool", "owner", "on", "lamp"] in lines
-    assert ["tides", "-", "module", "owner", "on", "tides"] in lines
-    assert ["dice", "-", "module", "shipped", "on", "roll_dice"] in lines
+    assert ["lamps", "1.2", "tool", "owner", "unpinned", "on", "lamp"] in lines
+    assert ["tides", "-", "module", "owner", "unpinned", "on", "tides"] in lines
+    assert ["dice", "-", "module", "shipped", "-", "on", "roll_dice"] in lines
     assert "! there is no TIDE_KEY, which its code asks for: appliance credential set tides TIDE_KEY" in ran.out
     assert "! not used on this box: web" in ran.out
     assert "! torn.py: it is not loaded: line 1 is not Python" in ran.out
@@ -116,7 +116,7 @@ def test_on_for_one_that_cannot_be_loaded_fails_and_says_why(home: Shell) -> Non
     home.write("plugins/torn/torn.py", "SCHEMA = {\n")
     ran = home("plugin", "on", "torn")
     assert ran.code == 1
-    assert ran.out.startswith("torn is not loaded\n  ! torn.py: it is not loaded: line 1 is not Python")
+    assert ran.out.startswith("torn is quarantined\n  ! torn.py: it is not loaded: line 1 is not Python")
 
 
 def test_a_plugin_that_is_not_there_is_told_with_those_that_are(home: Shell) -> None:
