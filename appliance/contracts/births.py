@@ -17,11 +17,12 @@ import threading
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from appliance.contracts.children import BIRTH, Children, set_mark
 from appliance.contracts.interrupt import WorkAbandonedError
 from appliance.contracts.plugin_call import CURRENT_CALL, PluginCall
+from appliance.store.running_notes import Doing
 
 #: Threads that a call has made by itself: they have no context variables of it.
 _THREADS: weakref.WeakKeyDictionary[threading.Thread, PluginCall] = weakref.WeakKeyDictionary()
@@ -36,6 +37,7 @@ def watch() -> None:
     _replace(multiprocessing.util, "spawnv_passfds", _workers)
     _replace(os, "system", _system)
     _replace(threading.Thread, "start", _thread)
+    _replace(os, "_exit", _exit)
     os.register_at_fork(before=_before_fork, after_in_parent=_after_fork, after_in_child=_after_fork_in_child)
 
 
@@ -109,9 +111,33 @@ def _thread(original: Callable[[threading.Thread], None]) -> Callable[[threading
             _THREADS[self] = call
             # The program does not wait for a stranger's thread when it ends.
             self.daemon = True
+            vars(self)["run"] = _noted(self, call)
         original(self)
 
     return start
+
+
+def _noted(thread: threading.Thread, call: PluginCall) -> Callable[[], None]:
+    run = thread.run
+
+    def noted() -> None:
+        vars(thread).pop("run", None)  # else each would keep the other
+        with call.notes.during(call.plugin, Doing.THREAD):
+            run()
+
+    return noted
+
+
+def _exit(original: Callable[[int], NoReturn]) -> Callable[[int], NoReturn]:
+    ours = os.getpid()
+
+    def end(status: int) -> NoReturn:
+        call = _call_here()
+        if call is not None and os.getpid() == ours:
+            call.notes.accuse(call.plugin, Doing.EXIT)
+        original(status)
+
+    return end
 
 
 def _before_fork() -> None:

@@ -22,14 +22,17 @@ from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from typing import Any, TypeVar
 
+from appliance.clock import SystemClock
 from appliance.contracts import births
 from appliance.contracts.builtin_names import BuiltinNames
 from appliance.contracts.environment import KeysOf, PluginEnvironment
+from appliance.contracts.failures import ToolFailures
 from appliance.contracts.interrupt import interrupt
 from appliance.contracts.plugin_call import CURRENT_CALL, LoopLostError, PluginCall, Raised, Ran, Returned
 from appliance.contracts.plugin_loop import PluginLoop, Work
 from appliance.contracts.plugin_output import PluginOutput
 from appliance.contracts.quarantine import ABANDONED_LIMIT, Quarantine
+from appliance.store.running_notes import Doing, RunningNotes
 from appliance.tools.tool import Tool
 
 _LOG = logging.getLogger(__name__)
@@ -56,10 +59,14 @@ class PluginHost:
         self,
         quarantine: Quarantine | None = None,
         *,
+        failures: ToolFailures | None = None,
+        notes: RunningNotes | None = None,
         grace_seconds: float = 1.0,
         keys_of: KeysOf = lambda _plugin: {},
     ) -> None:
         self.quarantine = quarantine or Quarantine()
+        self.failures = failures or ToolFailures(SystemClock())
+        self._notes = notes or RunningNotes()
         self._keys_of = keys_of
         #: How often the plugin loop was held in vain and had to be replaced.
         self.loops_replaced = 0
@@ -80,15 +87,20 @@ class PluginHost:
         self._is_closing = asyncio.Event()
 
     async def run(
-        self, plugin: str, work: Callable[[], Awaitable[T]], is_good: Callable[[T], bool] = _always
+        self,
+        plugin: str,
+        work: Callable[[], Awaitable[T]],
+        is_good: Callable[[T], bool] = _always,
+        *,
+        doing: Doing = Doing.CALL,
     ) -> Ran[T]:
         """Call and await ``work`` on the plugin loop, in a copy of our context variables.
 
         Raises only cancellation; the work is then cancelled too, and not waited for. What it returned tells
-        ``is_good`` whether the call came to a good end; what it raised is none.
+        ``is_good`` whether the call came to a good end; what it raised is none. ``doing`` is for the running notes.
         """
         self._open()
-        call = self._new_call(plugin)
+        call = self._new_call(plugin, doing)
         self._awaited[call] = work
         self._plugin_loop.start(call, work)
         try:
@@ -106,14 +118,21 @@ class PluginHost:
             self._restore_builtins(plugin)
         return self._ended(call, is_good)
 
-    async def run_in_thread(self, plugin: str, work: Callable[[], T], is_good: Callable[[T], bool] = _always) -> Ran[T]:
+    async def run_in_thread(
+        self,
+        plugin: str,
+        work: Callable[[], T],
+        is_good: Callable[[T], bool] = _always,
+        *,
+        doing: Doing = Doing.CALL,
+    ) -> Ran[T]:
         """Call ``work`` in a daemon thread of its own, in a copy of our context variables.
 
         Raises only cancellation; the thread cannot be stopped and counts as abandoned while it lives. ``is_good``
-        is as for ``run``.
+        and ``doing`` are as for ``run``.
         """
         self._open()
-        call = self._new_call(plugin)
+        call = self._new_call(plugin, doing)
         thread = threading.Thread(target=_run_plain, args=(call, work), name=f"plugin {plugin}", daemon=True)
         thread.start()
         self._in_threads.add(call)
@@ -129,14 +148,16 @@ class PluginHost:
         return self._ended(call, is_good)
 
     def why_withheld(self, tool: Tool) -> str | None:
-        """A rule for the registry: why the plugin of this tool is paused, in words."""
-        return self.quarantine.why_paused(tool.origin.removeprefix("plugin:"))
+        """A rule for the registry: why this tool, or its plugin, is paused, in words."""
+        plugin = tool.origin.removeprefix("plugin:")
+        return self.quarantine.why_paused(plugin) or self.failures.why_paused(plugin, tool.name)
 
     def remarks(self, plugin: str) -> list[str]:
         """What the code of this plugin has done to the box since it was loaded, in sentences for its owner."""
         paused = self.quarantine.why_paused(plugin)
         hanging = self.quarantine.abandoned(plugin)
         said = [paused] if paused else []
+        said += self.failures.remarks(plugin)
         if hanging and not paused:
             said.append(f"calls of it never came back and still run: {hanging}, and at {ABANDONED_LIMIT} it is paused")
         if threads := births.threads_left_behind(plugin):
@@ -146,8 +167,9 @@ class PluginHost:
         return said
 
     def forgive(self, plugin: str) -> None:
-        """The plugin is loaded anew: what its code did to Python before does not count."""
+        """The plugin is loaded anew: what its code did before does not count."""
         self._replaced.pop(plugin, None)
+        self.failures.forgive(plugin)
 
     async def at_home(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Await ``work`` on our loop: for plugin code that needs the rest of the program. On the plugin loop."""
@@ -214,8 +236,8 @@ class PluginHost:
             self._loop = PluginLoop()
         return self._loop
 
-    def _new_call(self, plugin: str) -> PluginCall:
-        return PluginCall(plugin, asyncio.get_running_loop().create_future())
+    def _new_call(self, plugin: str, doing: Doing) -> PluginCall:
+        return PluginCall(plugin, asyncio.get_running_loop().create_future(), doing, self._notes)
 
     def _restore_builtins(self, plugin: str) -> None:
         """Nobody else has replaced any while a call ran; with several at once the first to end is blamed."""
@@ -309,6 +331,8 @@ class PluginHost:
 def _run_plain(call: PluginCall, work: Callable[[], Any]) -> None:
     """The body of a per-call thread: nothing that a plugin raises leaves it."""
     try:
-        call.finish(Returned(call.context.run(work)))
+        with call.noted():
+            value = call.context.run(work)
+        call.finish(Returned(value))
     except BaseException as error:
         call.finish(Raised(error))

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
 from typing import Any, Protocol
 
+from appliance.contracts import pinned
+from appliance.contracts.admission import Withheld
 from appliance.contracts.asked_keys import AskedKey, asked_keys
 from appliance.contracts.kotoba.contract import LoadProblem
 from appliance.contracts.kotoba.contract import LoadReport as ModuleReport
@@ -41,6 +44,8 @@ class PluginRow:
     missing_keys: tuple[str, ...] = ()
     not_used: tuple[str, ...] = ()
     note: str = ""
+    #: Why it stays out although it is switched on: quarantined, changed, safe mode; "" when it does not.
+    withheld: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,6 +104,7 @@ class Listing:
         registry: Registry,
         files: PluginFiles,
         has_key: HasKey,
+        withheld: Mapping[str, str] = MappingProxyType({}),
     ) -> None:
         self._modules = modules
         self._tools = tools
@@ -108,6 +114,7 @@ class Listing:
         self._files = files
         self._has_key = has_key
         self._problems = problems
+        self._withheld = withheld
 
     def rows(self) -> list[PluginRow]:
         """Every plugin, by name; one of which nothing could be loaded too."""
@@ -152,9 +159,11 @@ class Listing:
     # --------------------------------------------------------------------------------------------- one row
 
     def _module_row(self, record: ModuleRecord) -> PluginRow:
-        is_on = record.is_loaded
+        is_on = record.is_loaded or record.is_withheld
         note = record.note if is_on else f"switched off; appliance plugin on {record.name} switches it on"
-        row = PluginRow(record.name, MODULE, record.source.value, is_on, is_on, tools=record.tools, note=note)
+        row = PluginRow(
+            record.name, MODULE, record.source.value, is_on, record.is_loaded, tools=record.tools, note=note
+        )
         return self._with_state(row)
 
     def _tool_row(self, record: ToolRecord) -> PluginRow:
@@ -182,8 +191,15 @@ class Listing:
             if isinstance(tool, KotobaTool):
                 problems += [f"{tool.name}: {remark}" for remark in tool.remarks()]
         problems += self._remarks(row.name)
-        values = {**vars(row), "problems": tuple(problems), "missing_keys": tuple(self._missing(row.name))}
-        return PluginRow(**values)
+        missing = tuple(self._missing(row.name))
+        return replace(row, problems=tuple(problems), missing_keys=missing, withheld=self._why_withheld(row))
+
+    def _why_withheld(self, row: PluginRow) -> str:
+        """A plugin of which nothing could be imported is as good as quarantined; each start tries it again."""
+        if row.name in self._withheld or row.tools or not row.is_on:
+            return self._withheld.get(row.name, "")
+        failures = (load_failure(problem, row.name) for problem in self._problems)
+        return next((failure.value for failure in failures if failure is not None), "")
 
     def _missing(self, plugin: str) -> list[str]:
         """Keys that are asked for in vain: all of them when a check says no, else those that nothing stands in for."""
@@ -227,19 +243,27 @@ class Listing:
         return asked_keys(self._sources(plugin))
 
     def _named_in_switched_off(self, tool_name: str) -> Iterable[str]:
-        """Which switched-off plugin has a tool of that name cannot be known: nobody has looked. Its text tells."""
+        """Which plugin that is off, or left out, has that tool cannot be known: nobody has looked. Its text tells."""
         quoted = (f'"{tool_name}"', f"'{tool_name}'")
         for row in self.rows():
-            if row.is_on:
+            if row.is_on and not row.withheld:
                 continue
+            if row.withheld:
+                how, then = f"is not loaded ({row.withheld})", f"appliance plugin info {row.name} says why"
+            else:
+                how, then = "is switched off", f"appliance plugin on {row.name} switches it on"
             for path in self._sources(row.name):
                 text = path.read_text(encoding="utf-8", errors="replace")
                 if path.stem == tool_name or any(form in text for form in quoted):
-                    yield (
-                        f"the plugin {row.name}, which is switched off, names it in {path.name}: "
-                        f"appliance plugin on {row.name} switches it on"
-                    )
+                    yield f"the plugin {row.name}, which {how}, names it in {path.name}: {then}"
                     break
+
+
+def load_failure(problem: LoadProblem, plugin: str) -> Withheld | None:
+    """What it says of a file of the plugin that could not be loaded; None when it says something else."""
+    if problem.plugin != plugin or not problem.sentence.startswith("it is not loaded"):
+        return None
+    return Withheld.CHANGED if pinned.says_changed(problem.sentence) else Withheld.QUARANTINED
 
 
 def _about_unavailable(tool: Tool) -> Iterable[str]:

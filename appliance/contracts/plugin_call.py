@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import threading
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from appliance.contracts.children import Children
+from appliance.store.running_notes import Doing, RunningNotes
 
 T = TypeVar("T")
 
@@ -41,6 +43,9 @@ class PluginCall:
     plugin: str
     #: Belongs to our loop.
     ended: asyncio.Future[Ran[Any]]
+    doing: Doing = Doing.CALL
+    #: Where it is noted while its code runs.
+    notes: RunningNotes = field(default_factory=RunningNotes)
     #: A copy of the caller's context variables, in which the work runs.
     context: contextvars.Context = field(init=False)
     #: Another one, for what runs on our loop at the work's request.
@@ -56,6 +61,10 @@ class PluginCall:
     def __post_init__(self) -> None:
         self.context, self.home_context = contextvars.copy_context(), contextvars.copy_context()
         self.context.run(CURRENT_CALL.set, self)
+
+    def noted(self) -> AbstractContextManager[None]:
+        """Its code runs inside the block: should the process end there, it is known whose code that was."""
+        return self.notes.during(self.plugin, self.doing)
 
     def finish(self, ran: Ran[Any]) -> None:
         """Say how it ended; any thread, the first time counts."""

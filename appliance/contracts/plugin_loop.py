@@ -118,7 +118,9 @@ class PluginLoop:
     async def _shield(self, call: PluginCall, work: Work) -> None:
         """Nothing that a plugin raises leaves this frame."""
         try:
-            call.finish(Returned(await work()))
+            with call.noted():
+                value = await work()
+            call.finish(Returned(value))
         except BaseException as error:
             call.finish(Raised(error))
         finally:

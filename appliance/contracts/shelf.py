@@ -6,11 +6,12 @@ import asyncio
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from appliance.contracts.admission import Admission, Withheld
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba.contract import KotobaContract, LoadProblem
 from appliance.contracts.kotoba.discover import Source
 from appliance.contracts.kotoba.module_tool import KotobaTool
-from appliance.contracts.listing import Listing, PluginDetails, PluginRow
+from appliance.contracts.listing import Listing, PluginDetails, PluginRow, load_failure
 from appliance.contracts.plugin_files import PluginFiles
 from appliance.contracts.plugin_sentences import PluginSentences
 from appliance.contracts.sapphire.contract import Holder, SapphireContract
@@ -39,6 +40,7 @@ class PluginShelf:
         sentences: PluginSentences,
         toolsets: Toolsets,
         is_private: Callable[[str], bool],
+        admission: Admission | None = None,
     ) -> None:
         self.host = host
         self.modules = modules
@@ -48,16 +50,20 @@ class PluginShelf:
         self._credentials = credentials
         self._sentences = sentences
         self.toolsets = toolsets
+        self.admission = admission or Admission()
         #: Whether the chat with this id is private.
         self._is_private = is_private
         self._registry = Registry()
         self._conflicts: list[LoadProblem] = []
+        #: Why an install that was cut short could not be finished; "" when all is well.
+        self.cut_change = ""
         self._one_at_a_time = asyncio.Lock()
 
     async def load(self, registry: Registry) -> tuple[LoadProblem, ...]:
         """Fill the registry; what was wrong. An owner's plugin tool takes the place of a shipped one of its name."""
         self._registry = registry
         async with self._one_at_a_time:
+            await self.admission.look()
             await self.modules.load()
             await self.tools.load(self._holders())
             self._fill_registry()
@@ -83,12 +89,16 @@ class PluginShelf:
     def problems(self) -> tuple[LoadProblem, ...]:
         """What is wrong with plugins now."""
         loading = (*self.modules.report.problems, *self.tools.report.problems)
-        return (*loading, *self._conflicts, *self._sentences.problems)
+        cut = [LoadProblem("", "", self.cut_change)] if self.cut_change else []
+        if self.admission.problem:
+            cut.append(LoadProblem("", "", self.admission.problem))
+        return (*cut, *loading, *self._conflicts, *self._sentences.problems)
 
     async def reload(self, name: str) -> None:
         """Load one plugin anew, of whichever contract it is now; its neighbours go on as they are."""
         async with self._one_at_a_time:
             self.host.forgive(name)
+            await self.admission.look(name)
             await self.modules.reload(name)
             await self.tools.reload(name, self._holders(without=name))
             self._fill_registry()
@@ -103,7 +113,31 @@ class PluginShelf:
         if is_on is not None:
             self._check_known(name)
         await asyncio.to_thread(self._switch.set, name, is_on)
+        if is_on:
+            await self.forgive(name)
         await self.reload(name)
+
+    async def forgive(self, name: str) -> None:
+        """Lift the quarantine of a plugin: its owner wants it tried again. It holds from its next loading on."""
+        await asyncio.to_thread(self.admission.forgive, name)
+
+    async def set_safe_mode(self, is_on: bool) -> None:
+        """Load none of the owner's plugins, or all again, now and at each start."""
+        await asyncio.to_thread(self.admission.starts.set_safe_mode, is_on)
+        await self.load(self._registry)
+
+    def news(self) -> list[tuple[Withheld, str, str]]:
+        """What a person should be told of plugins that stay out: why, which plugin ("" for all), in which words."""
+        starts, refused = self.admission.starts, self.admission.refused
+        told = [(Withheld.SAFE_MODE, "", starts.why_safe_mode)] if starts.why_safe_mode else []
+        kinds = (Withheld.QUARANTINED, Withheld.CHANGED)
+        told += [(entry.kind, name, entry.sentence) for name, entry in refused.items() if entry.kind in kinds]
+        problems, tools = self.problems, self._registry.tools
+        for name in dict.fromkeys(problem.plugin for problem in problems):
+            failed = [(kind, problem) for problem in problems if (kind := load_failure(problem, name)) is not None]
+            if failed and name not in refused and not any(tool.origin == f"{_PLUGIN}{name}" for tool in tools):
+                told.append((failed[0][0], name, failed[0][1].sentence))
+        return told
 
     async def save_settings(self, name: str, values: Mapping[str, Any]) -> int:
         """Keep settings of a plugin, texts read as its manifest wants them; how many tools describe themselves anew.
@@ -165,6 +199,7 @@ class PluginShelf:
             registry=self._registry,
             files=self._files,
             has_key=self._has_key,
+            withheld={name: refusal.kind.value for name, refusal in self.admission.refused.items()},
         )
 
     def _has_key(self, plugin: str, name: str) -> bool:

@@ -19,6 +19,12 @@ class ToolsConfig:
         "how long one call of a plugin with a plugin.json may take; its settings may say budget_seconds",
         at_least=1,
     )
+    plugin_memory_mb: int = setting(
+        0,
+        "how much memory (in MB) plugins may take before the box starts anew without the one that does; 0: 1024, "
+        "or less on a small board",
+        at_least=0,
+    )
     risks: tuple[str, ...] = setting(
         (), 'tools of such plugins whose risk you judge yourself: "name=read", or write, exec, network'
     )

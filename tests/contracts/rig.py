@@ -12,6 +12,8 @@ from appliance.adapters.fakes.audit_trail import FakeAuditTrail
 from appliance.adapters.fakes.call_observer import FakeCallObserver
 from appliance.adapters.fakes.desk import FakeDesk
 from appliance.clock import FakeClock
+from appliance.contracts.admission import Admission
+from appliance.contracts.failures import ToolFailures
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba.context import Confirm, deny
 from appliance.contracts.kotoba.contract import KotobaContract, LoadReport
@@ -19,6 +21,8 @@ from appliance.contracts.kotoba.discover import PluginRoot, Source
 from appliance.contracts.kotoba.module_tool import KotobaTool, Surroundings
 from appliance.contracts.quarantine import Quarantine
 from appliance.contracts.switch import PluginSwitch
+from appliance.store.plugin_pins import PluginPins
+from appliance.store.starts import Starts
 from appliance.tools.registry import Registry
 from appliance.tools.runner import Runner
 from appliance.tools.tool import CallContext, ToolCall, ToolResult
@@ -59,27 +63,34 @@ class Rig:
         soul: Mapping[str, Mapping[str, Any]] | None = None,
         confirm: Confirm = deny,
         entry_points: Iterable[EntryPoint] = (),
+        starts: Starts | None = None,
     ) -> None:
         self.home = folder / "home"
         self.shipped = folder / "shipped"
         self.switch_file = folder / "plugins.json"
         self.clock = FakeClock()
         self.paused: list[str] = []
-        self.host = PluginHost(Quarantine(self.paused.append), grace_seconds=GRACE_SECONDS)
+        self.rested: list[str] = []
+        failures = ToolFailures(self.clock, lambda _plugin, tool: self.rested.append(tool))
+        self.host = PluginHost(Quarantine(self.paused.append), failures=failures, grace_seconds=GRACE_SECONDS)
         self.audit = FakeAuditTrail()
         self.observer = FakeCallObserver()
         self.turn = Turn("voice")
         self.turn.commit()
         self.registry = Registry([self.host.why_withheld])
         self.runner = Runner(desk=FakeDesk(), audit=self.audit, clock=self.clock, observers=[self.observer])
+        roots = [PluginRoot(self.shipped, Source.SHIPPED), PluginRoot(self.home, Source.OWNER)]
+        self.pins = PluginPins(folder / "pins.json")
+        self.admission = Admission(roots, starts=starts, pins=self.pins)
         self.contract = KotobaContract(
             host=self.host,
             clock=self.clock,
-            roots=[PluginRoot(self.shipped, Source.SHIPPED), PluginRoot(self.home, Source.OWNER)],
+            roots=roots,
             switch=PluginSwitch(self.switch_file),
             surroundings=Surroundings(workdir=folder / "workdir", confirm=confirm),
             soul_overrides=soul,
             entry_points=lambda: entry_points,
+            admission=self.admission,
         )
         self.report = LoadReport((), (), ())
 
@@ -92,6 +103,7 @@ class Rig:
 
     async def load(self) -> LoadReport:
         """Load everything that was written, and fill the registry."""
+        await self.admission.look()
         self.report = await self.contract.load()
         for tool in self.registry.tools:
             self.registry.remove_origin(tool.origin)

@@ -17,6 +17,8 @@ from appliance.adapters.fakes.documents import FakeDocuments
 from appliance.assembly_plugins import is_hidden
 from appliance.catalogue import Catalogue
 from appliance.clock import FakeClock
+from appliance.contracts.admission import Admission
+from appliance.contracts.failures import ToolFailures
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba.discover import PluginRoot, Source
 from appliance.contracts.quarantine import Quarantine
@@ -39,6 +41,7 @@ from appliance.store.chat_rows import ChatRows
 from appliance.store.chat_vault import ChatVault
 from appliance.store.credentials import Credentials
 from appliance.store.images import StoredImages
+from appliance.store.plugin_pins import PluginPins
 from appliance.store.recovery import memory_database
 from appliance.tools.pictures import PictureShelf
 from appliance.tools.registry import Registry
@@ -152,7 +155,7 @@ class SapphireRig:
         self.home.make()
         self.shipped = folder / "shipped"
         self.clock = FakeClock()
-        self.host = PluginHost(Quarantine(), grace_seconds=GRACE_SECONDS)
+        self.host = PluginHost(Quarantine(), failures=ToolFailures(self.clock), grace_seconds=GRACE_SECONDS)
         self.audit = FakeAuditTrail()
         self.observer = FakeCallObserver()
         self.desk = FakeDesk()
@@ -186,10 +189,14 @@ class SapphireRig:
             self.shelf = PictureShelf(StoredImages(self.database, self.clock, self.chats.keys), pictures)
             modules.update(core_images.offered(self.shelf, fetch))
         catalogue = Catalogue.load(shipped("soul"), "en")
+        roots = [PluginRoot(self.shipped, Source.SHIPPED), PluginRoot(self.home.plugins_folder, Source.OWNER)]
+        self.pins = PluginPins(self.home.pins_file)
+        self.admission = Admission(roots, pins=self.pins)
         self.contract = SapphireContract(
             host=self.host,
             clock=self.clock,
-            roots=[PluginRoot(self.shipped, Source.SHIPPED), PluginRoot(self.home.plugins_folder, Source.OWNER)],
+            roots=roots,
+            admission=self.admission,
             switch=PluginSwitch(self.home.switch_file),
             state_folder=self.home.plugin_state_folder,
             chat_rows=ChatRows(self.database, self.chats.keys, self.clock),
@@ -269,6 +276,7 @@ class SapphireRig:
 
     async def load(self, taken: Mapping[str, Holder] | None = None) -> LoadReport:
         """Load everything that was written, and fill the registry."""
+        await self.admission.look()
         self.report = await self.contract.load(taken)
         for tool in self.registry.tools:
             self.registry.remove_origin(tool.origin)

@@ -12,6 +12,7 @@ from importlib.metadata import EntryPoint
 from typing import Any
 
 from appliance.clock import Clock, within
+from appliance.contracts.admission import Admission
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba import attributes, own_packages, schemas, siblings
 from appliance.contracts.kotoba.attributes import Attributes
@@ -24,6 +25,7 @@ from appliance.contracts.kotoba.sandbox import offered
 from appliance.contracts.kotoba.voice import as_soul_pattern
 from appliance.contracts.plugin_call import Raised
 from appliance.contracts.switch import PluginSwitch, SwitchState
+from appliance.store.running_notes import Doing
 
 _LOG = logging.getLogger(__name__)
 
@@ -39,13 +41,15 @@ class LoadProblem:
 
 @dataclass(frozen=True)
 class PluginRecord:
-    """A plugin in the list. One that is switched off has no tools: nobody has looked."""
+    """A plugin in the list. One that is switched off, or not let in, has no tools: nobody has looked."""
 
     name: str
     source: Source
     tools: tuple[str, ...]
     is_loaded: bool
     note: str = ""
+    #: Switched on, and not let in.
+    is_withheld: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,8 +87,10 @@ class KotobaContract:
         soul_overrides: Mapping[str, Mapping[str, Any]] | None = None,
         import_seconds: float = 20.0,
         entry_points: Callable[[], Iterable[EntryPoint]] | None = None,
+        admission: Admission | None = None,
     ) -> None:
         self._host = host
+        self._admission = admission or Admission()
         self._clock = clock
         self._roots = tuple(roots)
         self._switch = switch
@@ -152,8 +158,13 @@ class KotobaContract:
         return discover(self._roots, self._entry_points()), self._switch.read()
 
     async def _take(self, plugin: FoundPlugin, discovery: Discovery, state: SwitchState) -> None:
+        lone = [file for file in plugin.files if plugin.folder is None or not file.is_relative_to(plugin.folder)]
         if plugin.name in state.disabled:
             self._records[plugin.name] = PluginRecord(plugin.name, plugin.source, (), is_loaded=False)
+        elif refusal := await self._admission.ask(plugin.name, plugin.source, [*filter(None, [plugin.folder]), *lone]):
+            record = PluginRecord(plugin.name, plugin.source, (), is_loaded=False, is_withheld=True)
+            self._records[plugin.name] = record
+            self._complain(plugin.name, "", refusal.sentence)
         else:
             await self._load_plugin(plugin, plugin.name in discovery.shadowed)
 
@@ -199,7 +210,7 @@ class KotobaContract:
                     return f"it is not loaded: {why_not_loaded(error)}"
 
         try:
-            opening = self._host.run(plugin, open_it, lambda opened: isinstance(opened, _Opened))
+            opening = self._host.run(plugin, open_it, lambda opened: isinstance(opened, _Opened), doing=Doing.IMPORT)
             ran = await within(self._clock, self._import_seconds, opening)
         except TimeoutError:
             return f"it is not loaded: loading it took longer than {self._import_seconds:g} s"

@@ -5,12 +5,13 @@ from __future__ import annotations
 import asyncio
 import inspect
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from appliance.approve.config import ApprovalConfig
+from appliance.contracts.failures import is_own_fault
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba import results, siblings
 from appliance.contracts.kotoba.attributes import Attributes
@@ -181,6 +182,7 @@ class KotobaTool:
         """The contract's fixed text."""
         result = results.timed_out(seconds)
         self._trouble = results.what_was_wrong(result)
+        self._host.failures.add(self._plugin, self.name)
         return result
 
     async def invoke(self, arguments: Mapping[str, Json], context: CallContext) -> ToolResult:
@@ -192,19 +194,26 @@ class KotobaTool:
             return results.errored(paused)
         sandboxes = self._surroundings.sandboxes
         sandboxes.begin(context.call_id)
+        raised: list[BaseException] = []
         try:
             ran = await self._host.run(
-                self._plugin, lambda: self._execute(dict(arguments), context), _came_to_a_good_end
+                self._plugin, lambda: self._execute(dict(arguments), context, raised.append), _came_to_a_good_end
             )
         finally:
             sandboxes.end(context.call_id)
+        if isinstance(ran, Raised):
+            raised.append(ran.error)
         result = results.errored(describe(ran.error)) if isinstance(ran, Raised) else ran.value
+        if result.outcome is Outcome.FAILED and any(map(is_own_fault, raised)):
+            self._host.failures.add(self._plugin, self.name)
         self._trouble = results.what_was_wrong(result)
         return result
 
     # --------------------------------------------------------------------------- on the plugin's side
 
-    async def _execute(self, arguments: dict[str, Json], context: CallContext) -> ToolResult:
+    async def _execute(
+        self, arguments: dict[str, Json], context: CallContext, blame: Callable[[BaseException], None]
+    ) -> ToolResult:
         """Call the module and grade what it did; only what we stopped ourselves leaves as an exception."""
         with (
             siblings.inside(self._package),
@@ -223,6 +232,7 @@ class KotobaTool:
                 if not CURRENT_CALL.get().is_awaited:
                     raise  # it was stopped by us, and nobody waits for a grade
                 self._log(error)
+                blame(error)
                 return results.errored(describe(error), witness)
 
     def _log(self, error: BaseException) -> None:

@@ -16,7 +16,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
+
+from appliance.contracts.pinned import FreshLoader
 
 _PREFIX = "kotoba_plugin_"
 
@@ -52,7 +54,7 @@ def load_file(package: str, file: Path) -> ModuleType:
     name = f"{package}.{file.stem.replace('.', '_')}"
     module = sys.modules.get(name)
     if module is None:  # else a neighbour has imported it already, and its body runs only once
-        loader = _FreshLoader(name, str(file))
+        loader = FreshLoader(name, str(file))
         spec = importlib.machinery.ModuleSpec(name, loader, origin=str(file))
         spec.has_location = True
         module = importlib.util.module_from_spec(spec)
@@ -96,15 +98,6 @@ def _forget_short_names() -> None:
     _SHORT_NAMES.clear()
 
 
-class _FreshLoader(importlib.machinery.SourceFileLoader):
-    """Reads the source each time: no stale byte code after an edit, and nothing written beside the files."""
-
-    def get_code(self, fullname: str) -> CodeType:
-        path = self.get_filename(fullname)
-        code: CodeType = self.source_to_code(self.get_data(path), path)
-        return code
-
-
 class _PluginFiles(importlib.abc.MetaPathFinder):
     """``kotoba_plugin_<plugin>.<stem>``: a neighbour by its long name."""
 
@@ -115,7 +108,7 @@ class _PluginFiles(importlib.abc.MetaPathFinder):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path)
         if spec is not None and isinstance(spec.loader, importlib.machinery.SourceFileLoader):
-            spec.loader = _FreshLoader(fullname, spec.loader.path)
+            spec.loader = FreshLoader(fullname, spec.loader.path)
         return spec
 
 

@@ -20,6 +20,7 @@ from appliance.contracts.sapphire.imports import PluginImports
 from appliance.contracts.sapphire.manifest import ScheduledTask
 from appliance.contracts.sapphire.plugin_work import Failed, PluginWork
 from appliance.contracts.sapphire.tasks import PluginTask, PluginTasks, task_from
+from appliance.store.running_notes import Doing
 
 T = TypeVar("T")
 
@@ -134,7 +135,7 @@ class Capabilities:
                 )
 
     async def _opened(self, plugin: FoundPlugin, file: str, open_file: Callable[[], T]) -> T | None:
-        opened = await self._work.run(plugin.name, open_file)
+        opened = await self._work.run(plugin.name, open_file, doing=Doing.IMPORT)
         if isinstance(opened, Failed):
             self._complain(plugin.name, file, f"it is not used: {opened.why}")
             return None

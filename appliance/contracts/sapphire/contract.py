@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from appliance.clock import Clock
+from appliance.contracts.admission import Admission
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba.contract import LoadProblem
 from appliance.contracts.kotoba.discover import PluginRoot, Source
@@ -31,6 +32,7 @@ from appliance.contracts.sapphire.voice import lines_for
 from appliance.contracts.switch import PluginSwitch, SwitchState
 from appliance.errors import StoreError, UsageError
 from appliance.store.chat_rows import ChatRows
+from appliance.store.running_notes import Doing
 from appliance.store.shapes import ChatChange, ChatChangeKind
 from appliance.tools.runner import OWN_ORIGIN
 from appliance.tools.tool import Risk, VoiceLines
@@ -110,8 +112,10 @@ class SapphireContract:
         network: Mapping[str, Mapping[str, Any]] | None = None,
         forget: Callable[[str], None] = lambda _plugin: None,
         import_seconds: float = 20.0,
+        admission: Admission | None = None,
     ) -> None:
         self._host = host
+        self._admission = admission or Admission()
         self._roots = tuple(roots)
         self._switch = switch
         self._around = around
@@ -164,8 +168,7 @@ class SapphireContract:
             self._complain(folder.name, "plugin.json", folder.sentence)
         for plugin in discovery.plugins:
             self._found[plugin.name] = plugin
-            if plugin.is_on(state):
-                self._imports.open_folder(plugin.folder)
+            await self._let_in(plugin, state)
         for plugin in discovery.plugins:
             await self._take(plugin, discovery, state)
         loaded = [name for name, record in self._records.items() if record.is_loaded]
@@ -186,8 +189,7 @@ class SapphireContract:
         for plugin in discovery.plugins:
             if plugin.name == name:
                 self._found[name] = plugin
-                if plugin.is_on(state):
-                    self._imports.open_folder(plugin.folder)
+                await self._let_in(plugin, state)
                 await self._take(plugin, discovery, state)
 
     def manifest_of(self, name: str) -> Manifest | None:
@@ -272,9 +274,18 @@ class SapphireContract:
         self._around.root.refresh()
         return discover(self._roots), self._switch.read()
 
+    async def _let_in(self, plugin: FoundPlugin, state: SwitchState) -> None:
+        """Before anything is loaded: others may import its files."""
+        if plugin.is_on(state) and not await self._admission.ask(plugin.name, plugin.source, [plugin.folder]):
+            self._imports.open_folder(plugin.folder)
+
     async def _take(self, plugin: FoundPlugin, discovery: Discovery, state: SwitchState) -> None:
         self._records[plugin.name] = _record(plugin, plugin.name in discovery.shadowed)
-        if plugin.is_on(state):
+        refusal = self._admission.refused.get(plugin.name)
+        if plugin.is_on(state) and refusal is not None:
+            self._complain(plugin.name, "", refusal.sentence)
+            self._note(plugin, refusal.kind)
+        elif plugin.is_on(state):
             await self._load_plugin(plugin)
         else:
             self._records[plugin.name] = replace(self._records[plugin.name], is_on=False)
@@ -330,7 +341,9 @@ class SapphireContract:
 
     async def _open(self, plugin: FoundPlugin, file: str) -> list[PluginTool]:
         """The tools of a file; none when it is broken, or when its author wants that."""
-        opened = await self._work.run(plugin.name, lambda: opening.open_file(self._imports, plugin.folder, file))
+        opened = await self._work.run(
+            plugin.name, lambda: opening.open_file(self._imports, plugin.folder, file), doing=Doing.IMPORT
+        )
         if isinstance(opened, Failed):
             self._complain(plugin.name, file, f"it is not loaded: {opened.why}")
             return []

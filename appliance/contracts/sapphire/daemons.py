@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Any
 
 from appliance.contracts.sapphire.plugin_work import Failed, PluginWork
+from appliance.store.running_notes import Doing
 
 _LOG = logging.getLogger(__name__)
 
@@ -77,7 +78,9 @@ class Daemons:
         # What has begun is stopped, also when its beginning failed or took too long.
         daemon.is_running = True
         started = await self._work.run(
-            plugin, lambda: _called(daemon.module, "start", self._plugin_loader, dict(daemon.settings()))
+            plugin,
+            lambda: _called(daemon.module, "start", self._plugin_loader, dict(daemon.settings())),
+            doing=Doing.START,
         )
         if isinstance(started, Failed):
             _LOG.warning("the daemon of plugin %s did not start: %s", plugin, started.why)

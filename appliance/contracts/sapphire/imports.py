@@ -18,8 +18,10 @@ import importlib.util
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import CodeType, ModuleType
+from types import ModuleType
 from typing import Any
+
+from appliance.contracts.pinned import FreshLoader
 
 #: Names that are ours whenever a plugin imports them.
 _ROOTS = ("core", "plugins")
@@ -198,17 +200,12 @@ class _CorePath:
         self._appended.append(folder)
 
 
-class _PluginFileLoader(importlib.machinery.SourceFileLoader):
-    """Reads the source each time: no stale byte code after an edit, and nothing written beside the files."""
+class _PluginFileLoader(FreshLoader):
+    """Gives the module our ``__import__``."""
 
     def __init__(self, fullname: str, path: str, plugin_builtins: dict[str, Any]) -> None:
         super().__init__(fullname, path)
         self._builtins = plugin_builtins
-
-    def get_code(self, fullname: str) -> CodeType:
-        path = self.get_filename(fullname)
-        code: CodeType = self.source_to_code(self.get_data(path), path)
-        return code
 
     def exec_module(self, module: ModuleType) -> None:
         vars(module)["__builtins__"] = self._builtins

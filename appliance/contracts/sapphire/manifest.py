@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from appliance.contracts import pinned
+
 MANIFEST_FILE = "plugin.json"
 
 #: The name is also the name of files in the home.
@@ -102,7 +104,9 @@ class Manifest:
 def read_manifest(folder: Path) -> Manifest:
     """The manifest of a plugin's folder. Raises ``ManifestError``."""
     try:
-        raw = json.loads((folder / MANIFEST_FILE).read_text(encoding="utf-8-sig"))
+        raw = json.loads(pinned.read(folder / MANIFEST_FILE).decode("utf-8-sig"))
+    except pinned.ChangedFileError as error:
+        raise ManifestError(f"{error.msg}; appliance plugin verify {folder.name} shows all that was") from error
     except OSError as error:
         raise ManifestError(f"its {MANIFEST_FILE} cannot be read: {error.strerror}") from error
     except (ValueError, RecursionError) as error:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from appliance.contracts.failures import is_own_fault
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba.blame import describe, log_traceback
 from appliance.contracts.plugin_call import Raised
@@ -145,6 +146,7 @@ class PluginTool:
 
     def timed_out(self, seconds: float) -> ToolResult:
         """The contract has no budgets; the words are those of any other failure."""
+        self._host.failures.add(self.facts.plugin, self.name)
         return dispatch.failed(self.name, f"no answer within {seconds:g} s")
 
     def follow(self, settings: Mapping[str, Any], lines: VoiceLines) -> None:
@@ -164,11 +166,16 @@ class PluginTool:
         if faults:
             text = f"Error: invalid argument type(s) for {self.name}: {'; '.join(faults)}. It was not run."
             return ToolResult(text, Outcome.FAILED, error="invalid argument types")
+        raised: list[BaseException] = []
         ran = await self._host.run_in_thread(
             self.facts.plugin,
-            lambda: self._execute(given, context),
+            lambda: self._execute(given, context, raised.append),
             lambda result: result.outcome in (Outcome.OK, Outcome.PENDING),
         )
+        if isinstance(ran, Raised):
+            raised.append(ran.error)
+        if any(map(is_own_fault, raised)):
+            self._host.failures.add(self.facts.plugin, self.name)
         result = dispatch.failed(self.name, describe(ran.error)) if isinstance(ran, Raised) else ran.value
         return self._warned(result, context.turn_id)
 
@@ -203,7 +210,9 @@ class PluginTool:
 
     # --------------------------------------------------------------------------- on the plugin's side
 
-    def _execute(self, arguments: dict[str, Json], context: CallContext) -> ToolResult:
+    def _execute(
+        self, arguments: dict[str, Json], context: CallContext, blame: Callable[[BaseException], None]
+    ) -> ToolResult:
         """Call the module and grade what it did. Nothing leaves this frame as an exception."""
         around = self._around
         is_private = around.is_private(context)
@@ -215,6 +224,7 @@ class PluginTool:
             result = dispatch.grade(dispatch.call(self.facts.module.execute, everything), self.name)
         except BaseException as error:
             log_traceback(_LOG, logging.WARNING, f"{self.name} of {self.origin} raised", error)
+            blame(error)
             result = dispatch.raised(self.name, error)
         return replace(result, text=around.redact(result.text), error=around.redact(result.error))
 

@@ -10,6 +10,7 @@ from appliance.clock import Clock, within
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba.blame import describe
 from appliance.contracts.plugin_call import Raised
+from appliance.store.running_notes import Doing
 
 T = TypeVar("T")
 
@@ -29,7 +30,9 @@ class PluginWork:
         self._clock = clock
         self._seconds = seconds
 
-    async def run(self, plugin: str, work: Callable[[], T], seconds: float | None = None) -> T | Failed:
+    async def run(
+        self, plugin: str, work: Callable[[], T], seconds: float | None = None, *, doing: Doing = Doing.CALL
+    ) -> T | Failed:
         """What it returned, or in words why there is nothing. Raises only cancellation."""
         longest = self._seconds if seconds is None else seconds
 
@@ -41,7 +44,7 @@ class PluginWork:
                 return Failed(describe(error))
 
         try:
-            ran = await within(self._clock, longest, self._host.run_in_thread(plugin, contained))
+            ran = await within(self._clock, longest, self._host.run_in_thread(plugin, contained, doing=doing))
         except TimeoutError:
             return Failed(f"it took longer than {longest:g} s")
         return Failed(type(ran.error).__name__) if isinstance(ran, Raised) else ran.value

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from appliance.contracts import pinned
 from appliance.contracts.sapphire.exports import Flags
 from appliance.tools.tool import Risk
 
@@ -62,8 +63,8 @@ def risk_of_file(folder: Path, file: Path) -> DerivedRisk:
     while pending:
         path = pending.pop()
         try:
-            tree = ast.parse(path.read_bytes())
-        except (OSError, SyntaxError, ValueError, RecursionError):
+            tree = ast.parse(pinned.read(path))
+        except (ImportError, OSError, SyntaxError, ValueError, RecursionError):
             continue  # it cannot be imported either
         for node in ast.walk(tree):
             sign = _sign(node)
@@ -89,6 +90,14 @@ def network_module(name: str) -> bool:
     """Whether what an import names reaches other machines."""
     sign = _sign_of_name(name)
     return sign is not None and sign[0] is Risk.NETWORK
+
+
+def signs(tree: ast.AST) -> Iterator[tuple[Risk, str, int]]:
+    """Everything in a file that says something about the risk: which, what it is in words, and its line."""
+    for node in ast.walk(tree):
+        sign = _sign(node)
+        if sign is not None:
+            yield (*sign, getattr(node, "lineno", 0))
 
 
 def _neighbours(folder: Path) -> dict[str, list[Path]]:

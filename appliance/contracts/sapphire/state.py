@@ -5,16 +5,17 @@ from __future__ import annotations
 import json
 import logging
 import os
-import secrets
 import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from appliance.durable import make_folder, sync_folder
+from appliance.errors import StoreError
 from appliance.store.aside import move_aside
+from appliance.store.atomic_file import keep_backup, read_json, temporary_of
 from appliance.store.canonical_json import check_json, storable
-from appliance.store.durable import sync_folder
 
 _LOG = logging.getLogger(__name__)
 
@@ -71,9 +72,9 @@ class PluginState:
 
     def _replace(self, values: dict[str, Any]) -> None:
         text = _as_json(values)
-        fresh = self._file.with_name(f".{self._file.name}.{secrets.token_hex(4)}.tmp")
+        fresh = temporary_of(self._file)
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            make_folder(self._file.parent)
             with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), "wb") as out:
                 out.write(text.encode())
             fresh.replace(self._file)
@@ -104,6 +105,12 @@ class PluginStates:
                 file = self._folder / f"{name}.json"
                 self._states[name] = PluginState(file, self._now, self._tell, self._sync)
             return self._states[name]
+
+    def forget(self, name: str) -> None:
+        """The plugin is gone for good: its file is read anew when it is asked for again."""
+        with self._lock:
+            self._states.pop(name, None)
+        self._sync.flush()
 
     def close(self) -> None:
         """Make everything last over a power cut."""
@@ -136,11 +143,8 @@ class SyncSoon:
             timer.cancel()
         for file in files:
             try:
-                handle = os.open(file, os.O_RDONLY | os.O_CLOEXEC)
-                try:
-                    os.fsync(handle)
-                finally:
-                    os.close(handle)
+                # A cut after the next save may leave that one unreadable: then there is this one.
+                keep_backup(file, is_synced=True)
                 sync_folder(file.parent)
             except OSError as error:
                 _LOG.error("%s may not last over a power cut: %s", file, error.strerror)
@@ -157,17 +161,13 @@ def _as_json(values: dict[str, Any]) -> str:
 
 def _read(file: Path, now: Callable[[], datetime], tell: Callable[[str], None]) -> dict[str, Any]:
     try:
-        values = json.loads(file.read_text(encoding="utf-8"))
-        problem = "" if isinstance(values, dict) else "not one JSON object"
-    except FileNotFoundError:
-        return {}
-    except (OSError, ValueError, RecursionError) as error:
-        problem = type(error).__name__
-    if not problem:
-        return dict(values)
-    try:
-        where = f"put aside as {move_aside(file, now()).name}"
-    except OSError:
-        where = "left where it is, the disk takes nothing"
-    tell(f"what the plugin {file.stem} had stored was damaged ({problem}); it was {where}, and it starts empty")
-    return {}
+        values, problem = read_json(file, now())
+        if not problem and file.exists() and not isinstance(values, dict):
+            problem = f"it is not one JSON object; it was put aside as {move_aside(file, now()).name}"
+    except (StoreError, OSError) as error:
+        values, problem = None, str(error)
+    kept = dict(values) if isinstance(values, dict) else {}
+    if problem:
+        rest = "" if kept else "; it starts empty"
+        tell(f"what the plugin {file.stem} had stored was damaged: {problem}{rest}")
+    return kept
