@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import ctypes.util
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -60,6 +61,9 @@ def packages() -> tuple[SystemPackage, ...]:
         SystemPackage("iproute2", "lays cables between network namespaces", _command("ip")),
         SystemPackage("openssl", "certificates for the servers in the tests", _command("openssl")),
         SystemPackage("bubblewrap", "keeps the programs of plugins in", _command("bwrap")),
+        SystemPackage("systemd", "runs the service in the tests", _command("systemd-analyze", "systemctl")),
+        SystemPackage("libduktape207", "reads the rules for polkit", _library("duktape")),
+        SystemPackage("debootstrap", "a Debian to install into", _command("debootstrap")),
         SystemPackage("shellcheck", "reads the shell scripts", _command("shellcheck")),
     )
 
@@ -71,6 +75,10 @@ def missing(wanted: tuple[SystemPackage, ...]) -> tuple[SystemPackage, ...]:
 
 def _command(*names: str) -> Callable[[], bool]:
     return lambda: all(shutil.which(name) for name in names)
+
+
+def _library(name: str) -> Callable[[], bool]:
+    return lambda: ctypes.util.find_library(name) is not None
 
 
 def _folder(path: str) -> Callable[[], bool]:

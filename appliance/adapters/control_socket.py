@@ -98,8 +98,7 @@ class ControlSocket:
             listener.bind(self._path.enter_context(short_path(self._file)))
             # Nobody can connect before ``listen``, so the rights are right from the first connection on.
             self._file.chmod(0o660)
-            if self._group is not None:
-                os.chown(self._file, -1, self._group)
+            self._give_to_group(self._file)
             listener.listen(64)
         except BaseException:
             listener.close()
@@ -113,10 +112,15 @@ class ControlSocket:
         if not folder.exists():
             folder.mkdir(parents=True, mode=0o700)
             if self._group is not None:
-                os.chown(folder, -1, self._group)
+                self._give_to_group(folder)
                 folder.chmod(0o750)
         if folder.stat().st_mode & stat.S_IWOTH:
             raise ApplianceError(f"{folder} can be written by everybody: a false control socket could be put there")
+
+    def _give_to_group(self, path: Path) -> None:
+        # A service has it already as its own group, and may not call chown at all.
+        if self._group is not None and path.stat().st_gid != self._group:
+            os.chown(path, -1, self._group)
 
     def _remove_stale(self) -> None:
         """What a killed device left behind goes; a socket where somebody answers stays, and so does any other file."""

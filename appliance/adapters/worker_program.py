@@ -23,6 +23,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -156,7 +157,8 @@ class Worker:
         target = self._inside(str(request["path"]))
         target.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK
-        with os.fdopen(os.open(target, flags, 0o600), "wb") as file:
+        # For the group too: in a service the folder is shared with the box, which is another user.
+        with os.fdopen(os.open(target, flags, 0o660), "wb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise RequestError("no_file", f"{request['path']} is no file")
             file.truncate(0)
@@ -387,11 +389,10 @@ def _harden() -> None:
 
 def _step_back() -> None:
     """The box must go on hearing and speaking: this is what gives way when time or memory run short."""
-    os.nice(10)
-    try:
+    with suppress(OSError):  # not allowed everywhere
+        os.nice(10)
+    with suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("900", encoding="ascii")
-    except OSError:
-        return
 
 
 def _has_network() -> bool:
