@@ -45,9 +45,20 @@ _NOT_SETTINGS = frozenset({"APPLIANCE_HOME", "APPLIANCE_DEBUG"})
 T = TypeVar("T")
 
 
-def setting(default: Any, help_text: str, *, at_least: float | None = None, at_most: float | None = None) -> Any:
-    """A field of a config dataclass: default, one sentence for ``appliance config``, limits in the field's unit."""
-    return field(default=default, metadata={"help": help_text, "at_least": at_least, "at_most": at_most})
+def setting(
+    default: Any,
+    help_text: str,
+    *,
+    at_least: float | None = None,
+    at_most: float | None = None,
+    is_live: bool = False,
+) -> Any:
+    """A field of a config dataclass: default, one sentence for ``appliance config``, limits in the field's unit.
+
+    A running device takes one that ``is_live`` at once (``live_settings``), the others at its next start.
+    """
+    metadata = {"help": help_text, "at_least": at_least, "at_most": at_most, "is_live": is_live}
+    return field(default=default, metadata=metadata)
 
 
 @dataclass(frozen=True)
@@ -68,6 +79,7 @@ class Origin:
     value: Any
     source: str
     help: str
+    is_live: bool = False
 
 
 @dataclass(frozen=True)
@@ -96,10 +108,17 @@ def load(
     """Read the settings.
 
     A wrong value raises ``ConfigError`` naming key, value and what is allowed; with ``keep_going`` the default
-    is used instead and the sentence is kept in ``problems`` (a file that is not TOML still raises).
+    is used instead and the sentence is kept in ``problems``, also for a file that cannot be read (one that is not TOML
+    still raises).
     """
-    given = _collect(file, environment, overrides or {})
     problems: list[str] = []
+    try:
+        given = _collect(file, environment, overrides or {})
+    except ConfigError as error:
+        if not keep_going or not isinstance(error.__cause__, OSError):
+            raise
+        problems.append(str(error))
+        given = _collect(None, environment, overrides or {})
     sections: dict[str, Any] = {}
     origins: list[Origin] = []
     for name, target in SECTIONS.items():
@@ -117,7 +136,8 @@ def load(
                     values[spec.name] = value
                 except ValueError as error:
                     problems.append(f"{name}.{spec.name} = {raw!r} ({where}): {error}")
-            origins.append(Origin(name, spec.name, value, source, spec.metadata.get("help", "")))
+            about, is_live = spec.metadata.get("help", ""), spec.metadata.get("is_live", False)
+            origins.append(Origin(name, spec.name, value, source, about, is_live))
         sections[name] = kind(**values)
     problems += [_unknown(section, key, where) for (section, key), (_, where) in given.items()]
     if problems and not keep_going:
@@ -130,9 +150,9 @@ def _collect(
 ) -> dict[tuple[str, str], tuple[Any, str]]:
     """Every given value with its source; later sources win."""
     given: dict[tuple[str, str], tuple[Any, str]] = {}
-    if file is not None and file.exists():
+    if file is not None:
         try:
-            table = tomllib.loads(file.read_text(encoding="utf-8"))
+            table = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
         except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
             raise ConfigError(f"{file} is not valid TOML: {error}") from error
         except OSError as error:

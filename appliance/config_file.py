@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import shutil
+import tomllib
 from collections.abc import MutableMapping
 from pathlib import Path
 from typing import Any
 
+from appliance.durable import make_folder, sync_folder, sync_handle
 from appliance.errors import ConfigError
 
 
@@ -37,17 +38,30 @@ def set_values(file: Path, section: str, values: dict[str, Any]) -> None:
         raise ConfigError(f"{file} cannot be changed: {error.strerror}") from error
 
 
+def has_value(file: Path, section: str, key: str) -> bool:
+    """Whether the file says anything about that key. Raises ``ConfigError`` when it cannot be read."""
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8")) if file.exists() else {}
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(f"{file} is not valid TOML, so nothing was changed: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"{file} cannot be read: {error.strerror}") from error
+    entries = table.get(section)
+    return isinstance(entries, dict) and key in entries
+
+
 def _replace(file: Path, text: str) -> None:
     """Put ``text`` into ``file``, with the rights that it had."""
-    file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    make_folder(file.parent)
     half = file.with_name(f".{file.name}.new")
     try:
         with half.open("w", encoding="utf-8") as handle:
             handle.write(text)
             handle.flush()
-            os.fsync(handle.fileno())
+            sync_handle(handle.fileno())
         if file.exists():
             shutil.copymode(file, half)
         half.replace(file)
+        sync_folder(file.parent)
     finally:
         half.unlink(missing_ok=True)

@@ -1,7 +1,8 @@
 """What is logged while a command runs: on standard error, one line each, and never with a secret in it.
 
 A person sees sentences. Where something broke is shown with ``--debug``, and always to systemd's journal. A command
-says itself how it went, so only errors are logged; the device runs for weeks and logs warnings too.
+says itself how it went, so only errors are logged; the device runs for weeks and logs warnings too. What it does, and
+what plugins print, goes to the journal, and into its memory for ``appliance logs``.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ import threading
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from appliance.errors import ApplianceError
+from appliance.log_ring import LineMaker, LogRing
+from appliance.ports_logs import LogLine
 
 _LOG = logging.getLogger("appliance")
 
@@ -22,23 +26,40 @@ Redact = Callable[[str], str]
 
 
 class SafeLog(logging.Formatter):
-    """Lines for people. ``redact`` masks secrets; set it as soon as they are known."""
+    """Lines for people. ``redact`` masks secrets; set it as soon as they are known.
+
+    ``ring`` is what a device keeps in memory; None for a command. ``lines`` knows what must not be in a line.
+    """
 
     def __init__(self, *, is_debug: bool, is_device: bool = False) -> None:
-        super().__init__("%(levelname)s %(name)s: %(message)s")
-        self.redact: Redact = lambda text: text
+        super().__init__()
+        self.lines = LineMaker()
+        self.ring = LogRing(self.lines) if is_device else None
         self._is_debug = is_debug
-        self._shows_where = is_debug or _is_journal()
+        self._is_journal = _is_journal()
+        self._shows_where = is_debug or self._is_journal
         self._level = logging.DEBUG if is_debug else logging.WARNING if is_device else logging.ERROR
+
+    @property
+    def redact(self) -> Redact:
+        """Masks secrets."""
+        return self.lines.redact
+
+    @redact.setter
+    def redact(self, redact: Redact) -> None:
+        self.lines.redact = redact
 
     @contextmanager
     def shown(self) -> Iterator[None]:
         """Inside the block, everything that is logged comes out on standard error."""
         handler, root = logging.StreamHandler(), logging.getLogger()
         handler.setFormatter(self)
+        handler.setLevel(self._level)
         level, hook = root.level, threading.excepthook
         root.addHandler(handler)
         root.setLevel(self._level)
+        if self.ring is not None:
+            self._keep(handler)
         threading.excepthook = _thread_broke
         try:
             yield
@@ -46,14 +67,29 @@ class SafeLog(logging.Formatter):
             threading.excepthook = hook
             root.setLevel(level)
             root.removeHandler(handler)
+            if self.ring is not None:
+                root.removeHandler(self.ring)
+
+    def _keep(self, handler: logging.Handler) -> None:
+        """A device: what it and its plugins tell goes into the ring, and to the journal."""
+        from appliance.contracts.plugin_call import current_plugin
+
+        self.lines.plugin = current_plugin
+        root = logging.getLogger()
+        root.addHandler(self.ring or logging.NullHandler())
+        root.setLevel(min(self._level, logging.INFO))
+        if self._is_journal and not self._is_debug:
+            handler.setLevel(logging.INFO)
+            handler.addFilter(self.lines.is_kept)
 
     def format(self, record: logging.LogRecord) -> str:
         """One record; with everything, or as one sentence."""
+        if self._is_journal:
+            return _for_journal(record.levelno, self.lines.make(record))
         if self._shows_where:
-            return self.redact(super().format(record))
-        error = record.exc_info[1] if record.exc_info else None
-        cause = f" ({type(error).__name__}: {error})" if error is not None else ""
-        return self.redact(f"appliance: {record.getMessage()}{cause}")
+            line = self.lines.make(record)
+            return f"{line.level} {line.source}: {line.text}"
+        return self.redact(f"appliance: {self.lines.sentence(record)}")
 
     def tell(self, error: Exception) -> int:
         """Say why the command failed; its exit code. An error of ours is meant for a person: debugging shows where."""
@@ -71,6 +107,12 @@ class SafeLog(logging.Formatter):
             where = f"{error.filename}: " if error.filename else ""
             return f"the system says: {where}{error.strerror}{hint}"
         return f"something went wrong that should not ({type(error).__name__}: {error}){hint}"
+
+
+def _for_journal(level: int, line: LogLine) -> str:
+    """Each line of it is an entry of its own there, so each has the level that systemd reads, and the tags."""
+    priority = 3 if level >= logging.ERROR else 4 if level >= logging.WARNING else 6 if level >= logging.INFO else 7
+    return "\n".join(f"<{priority}>{replace(line, text=text).written}" for text in line.text.splitlines() or [""])
 
 
 def _single(error: Exception) -> Exception:

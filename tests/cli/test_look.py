@@ -10,7 +10,9 @@ import pytest
 
 from appliance.adapters.fakes.face import FakeFace
 from appliance.cli.face import play_demo
+from appliance.cli.status import waits_of
 from appliance.clock import FakeClock
+from appliance.crash_file import write_crash
 from appliance.events import Emotion
 from tests.cli.shell import Process, Shell
 
@@ -114,9 +116,32 @@ def test_devices_without_portaudio_says_how_to_install_it(process: Process, tmp_
 def test_status_of_a_device_that_does_not_run(shell: Shell) -> None:
     ran = shell("status")
     assert ran.code == 1
-    assert ran.out.splitlines() == [f"home   {shell.home}", "state  not running"]
+    facts = dict(line.split(maxsplit=1) for line in ran.out.splitlines() if not line.startswith("last"))
+    assert facts["home"] == str(shell.home) and facts["state"] == "not running" and facts["version"]
     assert "appliance run starts it" in ran.err
-    assert shell("status", "--json").json == {"home": str(shell.home), "state": "not running"}
+    assert shell("status", "--json").json == {
+        "version": facts["version"],
+        "home": str(shell.home),
+        "settings": str(shell.home / "config.toml"),
+        "state": "not running",
+        "disk": "cannot tell: No such file or directory",
+        "last crash": "none",
+    }
+
+
+def test_status_names_the_last_crash_and_the_room_on_the_disk(shell: Shell) -> None:
+    write_crash(shell.home / "crashes", "Fatal Python error: Aborted\n")
+    (shell.home / "crashes" / "crash-000002.txt").touch()
+    facts = shell("status", "--json").json
+    assert facts["last crash"].endswith("crash-000001.txt"), "the empty one waits for a crash"
+    assert " GB free of " in facts["disk"]
+
+
+def test_the_wait_is_from_the_last_word_to_the_first_sound() -> None:
+    answered = {"end_reason": "answered", "stages": {"speech_ended": 2.0, "first_sound": 3.5}}
+    typed = {"end_reason": "answered", "stages": {"first_sound": 1.0}}
+    stopped = {"end_reason": "stopped", "stages": {"speech_ended": 2.0, "first_sound": 9.0}}
+    assert waits_of([answered, typed, stopped]) == [1.5]
 
 
 # ---------------------------------------------------------------------------------------------------- models

@@ -103,7 +103,7 @@ def test_a_turn_without_a_model_says_so(shell: Shell) -> None:
     ran = shell("turns", "show", turn_id, "--model")
     assert ran.code == 0
     assert ran.out.startswith(f"{turn_id}  ") and "typed  answered" in ran.out
-    assert "first_tool" in ran.out and "no model was asked in this turn" in ran.out
+    assert "first tool" in ran.out and "no model was asked in this turn" in ran.out
 
 
 @pytest.mark.parametrize(

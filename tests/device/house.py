@@ -6,12 +6,21 @@ from collections.abc import Mapping
 from datetime import UTC, datetime, tzinfo
 from typing import Any
 
-from appliance.adapters.fakes.box import FakeControls, FakeHealth, FakePrivateTalk, FakeTrail, FakeTurnMemory
+from appliance.adapters.fakes.box import (
+    FakeControls,
+    FakeExamination,
+    FakeHealth,
+    FakePrivateTalk,
+    FakeTimes,
+    FakeTrail,
+    FakeTurnMemory,
+)
 from appliance.adapters.fakes.documents import FakeDocuments
 from appliance.adapters.fakes.traffic_log import FakeTrafficLog
 from appliance.catalogue import Catalogue
 from appliance.clock import FakeClock
 from appliance.device.box import BoxParts, box_tools
+from appliance.device.doctor_tool import doctor_tools
 from appliance.device.entry import Due, RingEnding
 from appliance.device.entry_words import EntryWords
 from appliance.device.ringer import RingAnswer, Ringer, RingPorts
@@ -41,7 +50,9 @@ class House:
         self.health = FakeHealth()
         self.trail = FakeTrail()
         self.traffic = FakeTrafficLog()
+        self.times = FakeTimes()
         self.private = FakePrivateTalk()
+        self.doctor = FakeExamination()
         self.start()
 
     def start(self, boot_id: str = "boot-1") -> None:
@@ -78,9 +89,11 @@ class House:
             snooze_seconds=540.0,
             trail=self.trail,
             traffic=Seen(self.traffic, self.clock),
+            times=self.times,
             private=self.private,
         )
-        self.tools = {tool.name: tool for tool in box_tools(parts)}
+        tools = [*box_tools(parts), *doctor_tools(self.doctor, self.catalogue)]
+        self.tools = {tool.name: tool for tool in tools}
 
     def power_cut(self, off_seconds: float, *, boot_id: str = "boot-2", trusted: bool = True) -> None:
         """The machine is off for so long; its monotonic time begins anew."""

@@ -243,7 +243,7 @@ async def test_it_says_who_it_is(house: House) -> None:
 
 def test_every_tool_is_a_tool_with_a_name_that_no_plugin_uses(house: House) -> None:
     tools: list[Tool] = list(house.tools.values())
-    assert len(tools) == 25
+    assert len(tools) == 27
     assert all(tool.name.startswith("box_") and tool.origin == "box" and tool.toolset == "box" for tool in tools)
     assert all(tool.risk in (Risk.READ, Risk.WRITE) for tool in tools)
 
