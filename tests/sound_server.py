@@ -115,10 +115,18 @@ class SoundServer:
             self._start_pulseaudio()
         else:
             self._start_pipewire()
+        self.plug_in()
+
+    def plug_in(self) -> None:
+        """Give the server its two devices."""
         self._control("load-module", *_NULL_SINK, "sink_name=mouth")
         self._control("load-module", *_NULL_SINK, "sink_name=speaker")
         self._control("set-default-sink", "speaker")
         self._control("set-default-source", "mouth.monitor")
+
+    def unplug(self) -> None:
+        """Take both devices away under the server."""
+        self._control("unload-module", _NULL_SINK[0])
 
     def stop(self) -> None:
         """End the server under its clients, as when a sound card is pulled out."""

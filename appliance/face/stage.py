@@ -43,12 +43,14 @@ class Stage:
         self._thread: threading.Thread | None = None
 
     def tell(self, event: Event) -> None:
-        """A fact for the face. Any thread; returns at once."""
-        self._facts.put(event)
+        """A fact for the face. Any thread; returns at once. Without a backend nobody would ever take it."""
+        if self.players:
+            self._facts.put(event)
 
     def show_picture(self, data: bytes) -> None:
         """A picture (a JPEG) for the backends that can show one, the newest first. Any thread; returns at once."""
-        self._pictures.put(data)
+        if self.players:
+            self._pictures.put(data)
 
     def open(self) -> None:
         """Start the threads (none without a backend)."""

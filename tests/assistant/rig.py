@@ -67,6 +67,8 @@ SPEECH_SECONDS = 0.6
 
 #: One step of the world while something sounds.
 _LIVELY_SECONDS = 0.05
+#: One step of a world in which a day goes by.
+_LEAP_SECONDS = 5.0
 #: Longer than any pause inside one tone, shorter than one between two sounds.
 _GAP_SAMPLES = round(0.04 * RATE_HZ)
 #: The soft edges of a tone are lost in rounding when it is played softly.
@@ -160,6 +162,16 @@ class Rig:
         await self._stack.aclose()
         self.check_turns()
         assert self.tracebacks == []
+
+    def lives_long(self) -> None:
+        """From now on a quiet world goes on in leaps, and its microphone tells nothing of the silence in them."""
+        self.quiet_step_seconds = _LEAP_SECONDS
+
+    def forgets(self) -> None:
+        """Look at what was told until now, and keep none of it: a long story would fill the memory."""
+        self.check_turns()
+        for kept in (self.facts, self._sound, self.ears.heard, self.model.requests if self.model is not None else []):
+            kept.clear()
 
     def check_turns(self) -> None:
         """Each turn begins once, ends once, and nothing of it comes behind its end."""
@@ -283,7 +295,8 @@ class Rig:
 
     async def _step(self, seconds: float) -> None:
         wanted = round(seconds * RATE_HZ)
-        self.card.hear(self._mouth(wanted))
+        if seconds < _LEAP_SECONDS:
+            self.card.hear(self._mouth(wanted))
         self._sound.append(self.card.play(wanted).copy())
         await self.clock.advance(seconds)
 

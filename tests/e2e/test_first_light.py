@@ -89,7 +89,7 @@ def test_a_question_behind_the_wake_word_is_answered_without_any_model(
     assert end["reason"] == "answered"
     assert was_said(heard, "what time is it")
     answer = understand(recording.audio)
-    assert was_said(answer, "it is", "in the"), answer
+    assert was_said(answer, "it is"), answer
 
 
 def test_a_slow_tool_is_announced_kept_alive_completed_and_answered_in_this_order(
