@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import enum
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Protocol
 
 _FENCE_OPENING = re.compile(r"(`{3,}|~{3,})[^`]{0,80}")
@@ -16,6 +18,7 @@ _NUMBER_MARKER = re.compile(r"(\d{1,3})[.)]\s+")
 _COULD_BE_NUMBER_MARKER = re.compile(r"\d{1,3}[.)]?")
 _HEADING = re.compile(r"#{1,6}\s+")
 _COULD_BE_HEADING = re.compile(r"#{1,6}")
+_BOUND = re.compile(r">=?\d|>=")
 _SEPARATOR_CELL = re.compile(r":?-+:?")
 
 
@@ -31,6 +34,23 @@ class LineSink(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class BlockWords:
+    """How blocks are announced; ``{count}`` is how many there are. Empty texts announce nothing."""
+
+    rows: str = ""
+    line_of_code: str = ""
+    lines_of_code: str = ""
+
+
+#: By language. Like the names of units they belong to reading aloud; the catalogue has what the box says of itself.
+BLOCK_WORDS: Mapping[str, BlockWords] = {
+    "en": BlockWords("{count} rows:", "one line of code.", "{count} lines of code."),
+    "de": BlockWords("{count} Zeilen:", "eine Zeile Code.", "{count} Zeilen Code."),
+    "es": BlockWords("{count} filas:", "una línea de código.", "{count} líneas de código."),
+}
+
+
 class _Mode(enum.Enum):
     START = enum.auto()
     PROSE = enum.auto()
@@ -39,13 +59,19 @@ class _Mode(enum.Enum):
 
 
 class BlockMarkup:
-    """Takes a text character by character and gives a sink its lines without markup; code is left out."""
+    """Takes a text character by character and gives a sink its lines without markup.
 
-    def __init__(self, sink: LineSink) -> None:
+    Only what has to be counted waits for its end: of code no more is said than its length, a table is said row by
+    row behind their number.
+    """
+
+    def __init__(self, sink: LineSink, language: str = "en") -> None:
         self._sink = sink
+        self._words = BLOCK_WORDS.get(language, BlockWords())
         self._mode = _Mode.START
         self._held = ""
         self._fence = ""
+        self._code_lines = 0
         self._table = _Table()
 
     @property
@@ -67,9 +93,10 @@ class BlockMarkup:
 
     def end(self) -> None:
         """The text is over; starts afresh."""
-        if self._mode is not _Mode.FENCE:
-            self.push("\n")
-            self._end_table()
+        self.push("\n")
+        if self._mode is _Mode.FENCE:
+            self._end_fence()
+        self._end_table()
         self._mode, self._held = _Mode.START, ""
 
     def _push_prose(self, character: str) -> None:
@@ -85,7 +112,14 @@ class BlockMarkup:
             return
         line, self._held = self._held.strip(), ""
         if len(line) >= len(self._fence) and not line.strip(self._fence[0]):
-            self._mode = _Mode.START
+            self._end_fence()
+        elif line:
+            self._code_lines += 1
+
+    def _end_fence(self) -> None:
+        lines, self._code_lines, self._mode = self._code_lines, 0, _Mode.START
+        words = self._words.line_of_code if lines == 1 else self._words.lines_of_code
+        self._say_line(words.format(count=lines) if lines else "")
 
     def _push_row(self, character: str) -> None:
         if character != "\n":
@@ -93,7 +127,7 @@ class BlockMarkup:
             return
         line, self._held = self._held, ""
         self._mode = _Mode.START
-        self._say_line(self._table.add(line))
+        self._table.add(line)
 
     def _decide(self) -> None:
         """Look at the start of a line and go on as soon as its kind is certain."""
@@ -115,7 +149,9 @@ class BlockMarkup:
     def _decide_marker(self, start: str, line: str, is_whole: bool) -> None:
         if line.startswith(("`", "~")) and self._decide_fence(line, is_whole):
             return
-        if start.startswith(">"):
+        if start == ">":
+            return  # a quote, or ">90 %"
+        if start.startswith(">") and not _BOUND.match(start):
             self._go_on(start[1:])
         elif marker := _LIST_MARKER.match(start) or _HEADING.match(start):
             self._go_on(start[marker.end() :])
@@ -158,7 +194,11 @@ class BlockMarkup:
             self.push(character)
 
     def _end_table(self) -> None:
-        self._say_line(self._table.end())
+        rows = self._table.end()
+        if len(rows) > 1:
+            self._say_line(self._words.rows.format(count=len(rows)))
+        for row in rows:
+            self._say_line(row)
 
     def _say_line(self, line: str) -> None:
         if line:
@@ -171,24 +211,25 @@ class _Table:
     """Turns the rows of a table into lines such as "City: Oslo, Weather: snow"."""
 
     def __init__(self) -> None:
-        self._first: list[str] = []
         self._header: list[str] = []
+        self._rows: list[list[str]] = []
 
-    def add(self, row: str) -> str:
-        """What to say for this row; the first waits until it is clear whether it is a header."""
+    def add(self, row: str) -> None:
+        """The next row; a line of dashes makes the row before it the header."""
         cells = [cell.strip() for cell in row.strip().strip("|").replace("\\|", "/").split("|")]
-        if self._first and all(_SEPARATOR_CELL.fullmatch(cell) for cell in cells):
-            self._header, self._first = self._first, []
-            return ""
-        if self._header:
-            return ", ".join(self._labelled(index, cell) for index, cell in enumerate(cells) if cell)
-        before, self._first = self._first, cells
-        return ", ".join(filter(None, before))
+        if all(_SEPARATOR_CELL.fullmatch(cell) for cell in cells):
+            if len(self._rows) == 1 and not self._header:
+                self._header = self._rows.pop()
+        elif any(cells):
+            self._rows.append(cells)
 
-    def end(self) -> str:
-        """The table is over; what is left to say of it."""
-        rest, self._first, self._header = self._first, [], []
-        return ", ".join(filter(None, rest))
+    def end(self) -> list[str]:
+        """The table is over; what to say for each row. A header without rows is said as a row."""
+        lines = [", ".join(self._labelled(index, cell) for index, cell in enumerate(row) if cell) for row in self._rows]
+        if self._header and not lines:
+            lines = [", ".join(filter(None, self._header))]
+        self._header, self._rows = [], []
+        return lines
 
     def _labelled(self, index: int, cell: str) -> str:
         label = self._header[index] if index < len(self._header) else ""

@@ -13,8 +13,10 @@ class SpeakConfig:
 
     voice: str = setting("en_US-joe-medium", "piper voice that speaks; must fit box.language")
     voice_path: str = setting("", 'a .onnx voice file of your own, with its .json beside it; "" uses the voice above')
-    speed: float = setting(1.0, "pace of speech; 1.0 is the voice's own, 2.0 twice as fast", at_least=0.5, at_most=2.0)
-    volume_percent: int = setting(60, "loudness until someone asks for another", at_least=0, at_most=100)
+    speed: float = setting(
+        1.0, "pace of speech; 1.0 is the voice's own, 2.0 twice as fast", at_least=0.5, at_most=2.0, is_live=True
+    )
+    volume_percent: int = setting(60, "loudness until someone asks for another", at_least=0, at_most=100, is_live=True)
     alert_floor_percent: int = setting(
         40, "alarms and spoken alerts are never quieter than this volume", at_least=0, at_most=100
     )

@@ -14,6 +14,8 @@ _LONGEST_LINK = 2_000
 _LONGEST_HTML_TAG = 300
 
 _BRACKET = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]")
+#: The number of a note, a box to tick, a stage direction; no content.
+_ASIDE = re.compile(r"\^?[\d\s,;–-]*|\^\w+|[xX✓]|[a-z]+(?: [a-z]+){0,3}")
 _TARGET = re.compile(r"\((?:[^()]|\([^()]*\))*\)")
 _HTML_WORDS = (
     "a b big blockquote br code dd del details div dl dt em font h1 h2 h3 h4 h5 h6 hr i img ins kbd li mark ol p"
@@ -128,7 +130,7 @@ class InlineMarkup:
         return self._say(run) if is_text else self._drop(run)
 
     def _take_bracket(self, is_over: bool) -> bool:
-        """Say the text of a link or image, tell an audio tag, drop any other bracket."""
+        """Say the text of a link or image, tell an audio tag, drop a note or an aside; any other bracket is text."""
         bracket = _BRACKET.match(self._held)
         if bracket is None:
             if not is_over and len(self._held) < _LONGEST_BRACKET:
@@ -148,6 +150,9 @@ class InlineMarkup:
         emotion = emotion_of_bracket(bracket[1], self._before, after)
         if emotion is not None:
             self._sink.set_emotion(emotion)
+        elif not _ASIDE.fullmatch(bracket[1]):
+            self._held = f"({bracket[1]}){self._held[bracket.end() :]}"
+            return self._say(1)
         return self._drop(bracket.end())
 
     def _take_html(self, is_over: bool) -> bool:

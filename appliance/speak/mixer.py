@@ -161,8 +161,8 @@ class Mixer:
         return total.astype(np.int16)
 
     def _gains(self) -> dict[Lane, float]:
-        volume = _volume_gain(self._volume_percent)
-        alert = _volume_gain(max(self._volume_percent, self._alert_floor_percent))
+        volume = volume_gain(self._volume_percent)
+        alert = volume_gain(max(self._volume_percent, self._alert_floor_percent))
         if self._is_ducked:
             volume, alert = volume * DUCK_GAIN, alert * DUCK_GAIN
         if self._lanes[Lane.ALERT].has_sound:
@@ -231,7 +231,7 @@ class _LaneQueue:
         return count
 
 
-def _volume_gain(percent: int) -> float:
+def volume_gain(percent: int) -> float:
     """Square law: half the number sounds about half as loud (50 % is -12 dB)."""
     return (percent / 100.0) ** 2
 

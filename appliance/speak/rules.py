@@ -29,3 +29,13 @@ def apply_rules(rules: Iterable[Rule], text: str) -> str:
     for entry in rules:
         text = entry.pattern.sub(entry.say, text)
     return text
+
+
+def one_of(written: Iterable[str]) -> str:
+    """A pattern for any of these texts, the longest first."""
+    return "|".join(re.escape(text) for text in sorted(written, key=len, reverse=True))
+
+
+def word_list(text: str) -> tuple[str, ...]:
+    """The words of a list that is written as running text."""
+    return tuple(text.split())

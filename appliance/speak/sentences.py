@@ -6,26 +6,45 @@ import re
 from dataclasses import dataclass
 
 from appliance.events import Emotion
+from appliance.speak.rules import word_list
 
 #: Longer stretches are cut at a comma or space: a voice needs breath, and the first sound must not wait.
 LONGEST_SENTENCE = 300
 _SHORTEST_PIECE = 60
 
-_TERMINATOR = re.compile(r"[.!?…][\"'”’»)]*$")
+_TERMINATOR = re.compile(r"[.!?…][\"'”’“‘»«)]*$")
+_OPENERS = "(\"'“‘[„‚«»¿¡"
+_CLOSERS = "\"'”’“‘»«)]}*"
+_MARKS = ".!?…:;,。！？"
 _WIDE_TERMINATORS = frozenset("。！？")
 _LAST_WORD = re.compile(r"(\S+?)\.$")
 _MEASURE = re.compile(r"\d\s?\w\. $")
 _PAUSE = re.compile(r"[,;:—–]\s")
 
-_ABBREVIATIONS = (
-    "dr mr mrs ms prof st mt gen col capt lt sgt rev hon gov sen rep fig figs vol vs approx cf al e.g i.e viz dept"
-    " ph.d jan feb mar apr jun jul aug sep sept oct nov dec"
-    " bzw ca evtl ggf inkl str tel z.b d.h u.a hr fr sr sra srta dra ud uds núm pág"
+_ENGLISH = (
+    "dr mr mrs ms prof st mt gen col capt lt sgt rev hon gov sen rep vs approx cf al e.g i.e viz dept ph.d"
+    " jan feb mar apr jun jul aug sep sept oct nov dec"
 )
+_GERMAN = (
+    "dr prof hr fr st str tel bzw ca evtl ggf inkl exkl mind vgl z.b d.h u.a v.chr n.chr mio mrd tsd pck stk abb"
+    " jan feb mär apr jun jul aug sep sept okt nov dez"
+)
+_SPANISH = "dr dra sr sra srta ud uds núm pág págs prof av avda tel aprox ee p.ej cda cdas cdta cdtas dña"
 #: A full stop behind these is part of the word, whatever follows.
-_NEVER_LAST = frozenset(_ABBREVIATIONS.split())
+_NEVER_LAST = {
+    language: frozenset(word_list(text)) for language, text in (("en", _ENGLISH), ("de", _GERMAN), ("es", _SPANISH))
+}
 #: A full stop behind these is part of the word when a number follows.
-_BEFORE_NUMBERS = frozenset(("no", "nos", "nr", "p", "pp", "art", "ch", "sec", "vers"))
+_BEFORE_NUMBERS = frozenset(
+    word_list(
+        "no nos nr p pp fig figs vol est art ch sec vers eq op apt bldg ste ext fl rm ca c d b abs s max min máx mín"
+    )
+)
+#: The same for short days, which in small letters are other words.
+_DAYS = frozenset(word_list("Mon Tue Tues Wed Thu Thur Thurs Fri Sat Sun Mo Di Mi Do Sa So"))
+#: In a language without a list of its own.
+_ANYWHERE = frozenset(word_list(f"{_ENGLISH} {_GERMAN} {_SPANISH}"))
+_ROMAN_NUMERAL = re.compile(r"[IVX]{2,}")
 _MERIDIEM = frozenset(("a.m", "p.m"))
 
 
@@ -42,6 +61,7 @@ class SentenceSplitter:
 
     def __init__(self, language: str = "en") -> None:
         self._language = language
+        self._never_last = _NEVER_LAST.get(language, _ANYWHERE)
         self._text = ""
         self._emotion: Emotion | None = None
         self._may_be_over = False
@@ -94,21 +114,26 @@ class SentenceSplitter:
         word = _LAST_WORD.search(text)
         if word is None:
             return True
-        return not self._belongs_to_word(word[1].lstrip("(\"'“‘[").lower(), word[1], following)
+        # Of "Mo.-Fr." and "Jan./Feb." the last counts.
+        as_written = re.split("[-–/]", word[1].lstrip(_OPENERS))[-1]
+        return not self._belongs_to_word(as_written.lower(), as_written, following)
 
     def _belongs_to_word(self, word: str, as_written: str, following: str) -> bool:
         """Whether the full stop behind ``word`` is part of it."""
-        if word in _NEVER_LAST or (word in _BEFORE_NUMBERS and following.isdigit()):
+        if word in self._never_last or (following.isdigit() and (word in _BEFORE_NUMBERS or as_written in _DAYS)):
             return True
+        if self._language == "de" and (word.endswith("str") or _ROMAN_NUMERAL.fullmatch(as_written)):
+            return True  # "Goethestr. 5", "im II. Weltkrieg"
         if len(word) == 1 and word.isalpha():
-            # Initials, as in "P. J. Carter"; not "so do I." and "60 W."; German writes "z. B."
+            # Initials, as in "P. J. Carter"; not "so do I." and "60 W."
             is_initial = as_written.isupper() and as_written != "I" and not _MEASURE.search(self._text)
-            return is_initial or self._language == "de"
+            # German writes "z. B.", Spanish "a. C."
+            return is_initial or self._language == "de" or (self._language == "es" and word in ("a", "d"))
         if word.isdigit() and len(word) <= 2:
             # A number alone counts items; in German it is an ordinal ("am 1. Mai").
             return self._language == "de" or self._text.strip() == f"{as_written}."
         # "U.S. Army", but "at 5 p.m. Then"
-        return re.fullmatch(r"(?:\w\.)+\w", word) is not None and word not in _MERIDIEM
+        return re.fullmatch(r"(?:[^\W\d]\.)+[^\W\d]", word) is not None and word not in _MERIDIEM
 
     def _cut(self) -> None:
         pauses = [match.end() for match in _PAUSE.finditer(self._text) if match.end() >= _SHORTEST_PIECE]
@@ -124,7 +149,7 @@ class SentenceSplitter:
         text, self._text, self._may_be_over = self._text.strip(), "", False
         if not any(character.isalnum() for character in text):
             return  # its mood goes to the next sentence
-        if not is_cut and text[-1].isalnum():
+        if not is_cut and text.rstrip(_CLOSERS)[-1] not in _MARKS:
             text += "."  # a voice lets its tone fall only at a full stop
         self._finished.append(Sentence(text, self._emotion))
         self._emotion = None

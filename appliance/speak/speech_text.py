@@ -12,7 +12,7 @@ from appliance.speak.blocks import BlockMarkup
 from appliance.speak.inline import InlineMarkup
 from appliance.speak.reasoning import ReasoningFilter
 from appliance.speak.sentences import Sentence, SentenceSplitter
-from appliance.speak.spoken_forms import spoken_form
+from appliance.speak.spoken_forms import rules_of, spoken_form
 
 __all__ = ["Sentence", "SpeechText"]
 
@@ -22,9 +22,10 @@ class SpeechText:
 
     def __init__(self, language: str = "en") -> None:
         self._language = language
+        rules_of(language)  # compiled now, not when the first sentence is ready
         self._splitter = SentenceSplitter(language)
         self._inline = InlineMarkup(self._splitter)
-        self._blocks = BlockMarkup(self._inline)
+        self._blocks = BlockMarkup(self._inline, language)
         self._reasoning = ReasoningFilter(self._blocks.push, lambda: self._blocks.is_code or self._inline.is_code)
 
     def feed(self, delta: str) -> list[Sentence]:
