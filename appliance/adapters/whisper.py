@@ -4,11 +4,15 @@ Whisper hears words in silence, so three gates stand around it: the level of the
 model's own doubt (probability of no speech together with a low log-probability), and phrases that it is known to
 invent, which count only when the sound was loud enough for somebody to have said them. There is no second try at
 a higher temperature: on silence it costs seconds and makes the invented text worse.
+
+An utterance is read in a short window first (``whisper_short``); the full thirty seconds are asked when that reading
+is unsure, though not when it holds nothing and the gates drop it anyway: noise must not cost time.
 """
 
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import string
 from collections.abc import Callable, Iterable
@@ -20,9 +24,12 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from appliance.adapters.whisper_short import LONGEST_SHORT_SECONDS, Reading, ShortWindow
 from appliance.audio import HEARING_FORMAT, SILENCE_DBFS, AudioChunk, Samples, level_dbfs
 from appliance.errors import HearingError, WeightsError
 from appliance.ports import Transcript
+
+_LOG = logging.getLogger(__name__)
 
 #: What faster-whisper would otherwise look for on the internet, and what nothing works without.
 _NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
@@ -84,11 +91,19 @@ class SpeechModel(Protocol):
         ...
 
 
+class ShortReader(Protocol):
+    """What is used of ``ShortWindow``."""
+
+    def read(self, samples: npt.NDArray[np.float32], language: str, *, beam_size: int, most_tokens: int) -> Reading:
+        """What is said in ``samples``."""
+        ...
+
+
 class WhisperTranscriber:
     """``ports.Transcriber`` over a folder of CTranslate2 weights; one load, one thread of its own.
 
-    ``languages``: with one, it is fixed; with several, each utterance is taken for the likeliest of them.
-    ``threads`` 0 takes what ``default_threads`` says.
+    ``languages``: with one, it is fixed; with several, each utterance is taken for the likeliest of them, which needs
+    the full window. ``threads`` 0 takes what ``default_threads`` says. ``shorten`` None leaves only the full window.
     """
 
     def __init__(
@@ -100,6 +115,7 @@ class WhisperTranscriber:
         threads: int = 0,
         gates: HearingGates | None = None,
         load: Callable[[Path, int], SpeechModel] | None = None,
+        shorten: Callable[[Any], ShortReader] | None = ShortWindow,
     ) -> None:
         self._folder = folder
         self._languages = languages
@@ -107,7 +123,11 @@ class WhisperTranscriber:
         self._threads = threads or default_threads(os.cpu_count() or 1)
         self._gates = gates or HearingGates()
         self._load = load or load_weights
+        self._shorten = shorten if len(languages) == 1 else None
         self._model: SpeechModel | None = None
+        self._short: ShortReader | None = None
+        #: How often the full window was asked; for whoever measures.
+        self.full_windows = 0
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="whisper")
 
     async def warm_up(self) -> None:
@@ -140,32 +160,51 @@ class WhisperTranscriber:
             return Transcript("", self._languages[0], no_speech_probability=1.0)
         transcript = self._read(_as_float(samples))
         is_doubtful = loudest_dbfs < self._gates.doubtful_below_dbfs
-        if is_doubtful and transcript.text.lower().strip(string.punctuation + " ") in _INVENTED:
+        if is_doubtful and _is_empty(transcript.text):
             return Transcript("", transcript.language, no_speech_probability=transcript.no_speech_probability)
         return transcript
 
     def _read(self, samples: npt.NDArray[np.float32]) -> Transcript:
         model = self._loaded()
-        seconds = len(samples) / HEARING_FORMAT.sample_rate_hz
         try:
             language = self._language_of(model, samples)
-            segments, _ = model.transcribe(
-                samples,
-                language=language,
-                beam_size=self._beam_size,
-                temperature=0.0,
-                condition_on_previous_text=False,
-                # Without time stamps fewer tokens are written; beyond one window they are needed to go on.
-                without_timestamps=seconds <= _WINDOW_SECONDS,
-                max_new_tokens=min(_MOST_TOKENS, 24 + round(_TOKENS_PER_SECOND * seconds)),
-                # The gates are ours, so that they can be asked.
-                compression_ratio_threshold=None,
-                log_prob_threshold=None,
-                no_speech_threshold=None,
-            )
-            return self._join(list(segments), language)
+            reading = self._read_short(samples, language)
+            if reading is None or not self._is_settled(reading):
+                return self._join(self._read_full(model, samples, language), language)
+            return self._join([reading], language)
         except Exception as error:
             raise HearingError(f"the transcriber failed: {error}") from error
+
+    def _read_short(self, samples: npt.NDArray[np.float32], language: str) -> Reading | None:
+        """None when there is no short window, or the sound is too long for it."""
+        if self._short is None or _seconds(samples) > LONGEST_SHORT_SECONDS:
+            return None
+        try:
+            return self._short.read(
+                samples, language, beam_size=self._beam_size, most_tokens=_most_tokens(_seconds(samples))
+            )
+        except Exception:
+            _LOG.exception("the short window failed; from now on only the full one is used")
+            self._short = None
+            return None
+
+    def _read_full(self, model: SpeechModel, samples: npt.NDArray[np.float32], language: str) -> list[Reading]:
+        self.full_windows += 1
+        segments, _ = model.transcribe(
+            samples,
+            language=language,
+            beam_size=self._beam_size,
+            temperature=0.0,
+            condition_on_previous_text=False,
+            # Without time stamps fewer tokens are written; beyond one window they are needed to go on.
+            without_timestamps=_seconds(samples) <= _WINDOW_SECONDS,
+            max_new_tokens=_most_tokens(_seconds(samples)),
+            # The gates are ours, so that they can be asked.
+            compression_ratio_threshold=None,
+            log_prob_threshold=None,
+            no_speech_threshold=None,
+        )
+        return [Reading(segment.text, segment.avg_logprob, segment.no_speech_prob) for segment in segments]
 
     def _loaded(self) -> SpeechModel:
         if self._model is None:
@@ -177,7 +216,17 @@ class WhisperTranscriber:
                     "set hear.model to weights for many languages, such as base"
                 )
             self._model = model
+            self._short = self._shorten_window(model)
         return self._model
+
+    def _shorten_window(self, model: SpeechModel) -> ShortReader | None:
+        if self._shorten is None:
+            return None
+        try:
+            return self._shorten(model)
+        except Exception:
+            _LOG.exception("there is no short window for the weights in %s; the full one is used", self._folder)
+            return None
 
     def _language_of(self, model: SpeechModel, samples: npt.NDArray[np.float32]) -> str:
         if len(self._languages) == 1:
@@ -186,18 +235,28 @@ class WhisperTranscriber:
         likely = dict(probabilities)
         return max(self._languages, key=lambda language: likely.get(language, 0.0))
 
-    def _join(self, segments: list[Any], language: str) -> Transcript:
+    def _join(self, readings: list[Reading], language: str) -> Transcript:
         """One text of what passes the gates; the probabilities are those of the least certain part."""
-        no_speech = max((segment.no_speech_prob for segment in segments), default=1.0)
-        log_probability = min((segment.avg_logprob for segment in segments), default=0.0)
-        text = "".join(segment.text for segment in segments if not self._is_no_speech(segment)).strip()
+        no_speech = max((reading.no_speech_probability for reading in readings), default=1.0)
+        log_probability = min((reading.average_log_probability for reading in readings), default=0.0)
+        text = "".join(reading.text for reading in readings if not self._is_no_speech(reading)).strip()
         has_words = any(character.isalnum() for character in text)
         return Transcript(text if has_words else "", language, log_probability, no_speech)
 
-    def _is_no_speech(self, segment: Any) -> bool:
+    def _is_settled(self, reading: Reading) -> bool:
+        """Whether the full window need not be asked.
+
+        In the short one the probability of no speech is higher, with speech too, so alone it drops no words.
+        """
+        if self._is_no_speech(reading):
+            return _is_empty(reading.text)
+        is_doubted = reading.no_speech_probability > self._gates.no_speech_probability
+        return not reading.is_unsure and not (is_doubted and _is_empty(reading.text))
+
+    def _is_no_speech(self, reading: Reading) -> bool:
         gates = self._gates
-        is_doubted = segment.no_speech_prob > gates.no_speech_probability
-        return bool(is_doubted and segment.avg_logprob < gates.average_log_probability)
+        is_doubted = reading.no_speech_probability > gates.no_speech_probability
+        return is_doubted and reading.average_log_probability < gates.average_log_probability
 
 
 def load_weights(folder: Path, threads: int) -> SpeechModel:
@@ -223,6 +282,20 @@ def load_weights(folder: Path, threads: int) -> SpeechModel:
 def default_threads(cores: int) -> int:
     """All cores but one, which the sound and the face need; two where there are two; more than 4 bring nothing."""
     return min(4, cores if cores <= 2 else cores - 1)
+
+
+def _is_empty(text: str) -> bool:
+    """Whether nothing is said, or only what whisper invents."""
+    words = text.lower().strip(string.punctuation + string.whitespace)
+    return not words or words in _INVENTED
+
+
+def _seconds(samples: npt.NDArray[np.float32]) -> float:
+    return len(samples) / HEARING_FORMAT.sample_rate_hz
+
+
+def _most_tokens(seconds: float) -> int:
+    return min(_MOST_TOKENS, 24 + round(_TOKENS_PER_SECOND * seconds))
 
 
 def _loudest_dbfs(samples: Samples) -> float:

@@ -57,7 +57,8 @@ class _BrokenModel(_Model):
 
 
 def _transcriber(model: _Model, **options: Any) -> WhisperTranscriber:
-    return WhisperTranscriber(NOWHERE, load=lambda _folder, _threads: model, **options)
+    """Without a short window, unless one is given."""
+    return WhisperTranscriber(NOWHERE, load=lambda _folder, _threads: model, **{"shorten": None, **options})
 
 
 def _noise(level_dbfs: float, seconds: float = 1.0) -> AudioChunk:

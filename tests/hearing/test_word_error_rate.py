@@ -6,53 +6,17 @@ The speech is that of Debian's ``pocketsphinx-testdata``: commands, digits and s
 from __future__ import annotations
 
 import asyncio
-import re
-import wave
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
 from appliance import models
 from appliance.adapters.whisper import WhisperTranscriber, load_weights
 from appliance.audio import HEARING_FORMAT, AudioChunk
-from tests.hearing.word_errors import word_errors, words_of
-
-DATA = Path("/usr/share/pocketsphinx/test/data")
-_LINE = re.compile(r"<s>(?P<text>.*)</s> \((?P<name>.*)\)")
-#: Clips without a transcript of their own; the names and grammars that come with them tell what is said.
-_RAW_CLIPS = {
-    "goforward.raw": "go forward ten meters",
-    "something.raw": "go somewhere and do something",
-    "tidigits/dhd.2934z.raw": "two nine three four zero",
-}
-
-
-@dataclass(frozen=True, eq=False)
-class Clip:
-    """Human speech and what was said."""
-
-    samples: npt.NDArray[np.int16]
-    text: str
-
-
-def _clips() -> list[Clip]:
-    listed = [(DATA / "cards", "cards.transcription"), (DATA / "librivox", "transcription")]
-    clips = [
-        Clip(_read_wav(folder / f"{line['name']}.wav"), line["text"])
-        for folder, transcripts in listed
-        for line in _LINE.finditer((folder / transcripts).read_text(encoding="ascii"))
-    ]
-    return clips + [Clip(np.fromfile(DATA / name, dtype="<i2"), text) for name, text in _RAW_CLIPS.items()]
-
-
-def _read_wav(path: Path) -> npt.NDArray[np.int16]:
-    with wave.open(str(path)) as stream:
-        assert (stream.getframerate(), stream.getnchannels(), stream.getsampwidth()) == (16_000, 1, 2)
-        return np.frombuffer(stream.readframes(stream.getnframes()), dtype="<i2")
+from appliance.bench.speech_clips import Clip, people
+from appliance.bench.word_errors import word_errors, words_of
 
 
 def _error_rate_percent(clips: list[Clip], heard: list[str]) -> float:
@@ -61,11 +25,9 @@ def _error_rate_percent(clips: list[Clip], heard: list[str]) -> float:
     return 100.0 * errors / sum(len(words) for words in said)
 
 
-@pytest.mark.skipif(
-    not (DATA / "librivox").is_dir(), reason="no human speech; as root: apt-get install pocketsphinx-testdata"
-)
+@pytest.mark.skipif(not people(), reason="no human speech; as root: apt-get install pocketsphinx-testdata")
 def test_people_are_heard_as_well_as_by_faster_whisper_as_it_comes() -> None:
-    clips = _clips()
+    clips = people()
     assert len(clips) == 13
     folder = models.locate("tiny.en", Path("nowhere"))
     # One load for both: what is compared is how the model is asked.
