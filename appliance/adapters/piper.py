@@ -1,8 +1,11 @@
 """Speaking with a piper voice, through piper-tts.
 
-Piper makes one stretch of sound per sentence of the text. Its own levelling of each stretch to full scale is off:
-it makes a lone "really?" louder than the sentence around it. Every stretch gets the same gain instead (128
-sentences of the default voice: levels spread by 1.6 dB, with piper's levelling by 1.9 dB).
+The voice is cut in parts (``piper_parts``), so that a sentence begins to sound while the rest of it is made. A voice
+that cannot be cut makes its sentences whole, as piper-tts does; it sounds the same, only later.
+
+Piper's own levelling of each sentence to full scale is off: it makes a lone "really?" louder than the sentence around
+it, and a sentence that is not whole has no level yet. Every sample gets the same gain instead (128 sentences of the
+default voice: levels spread by 1.6 dB, with piper's levelling by 1.9 dB).
 """
 
 from __future__ import annotations
@@ -13,14 +16,21 @@ import json
 import logging
 import os
 import re
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping
+import threading
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
+from appliance.adapters.onnx_graph import GraphError
+from appliance.adapters.piper_parts import Scales, load_parts
+from appliance.adapters.piper_streamed import END, START, StreamedVoice
 from appliance.audio import AudioChunk, AudioFormat
 from appliance.errors import SynthesisError, WeightsError
 from appliance.ports import SynthesizedChunk, TimedPhoneme
+
+_LOG = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -28,20 +38,15 @@ T = TypeVar("T")
 GAIN = 1.25
 #: The memory of a voice grows with the square of the length: what has no full stop for longer than this is cut.
 _LONGEST_STRETCH = 500
-#: Marks of a sentence's start and end, which last as pauses but are no sounds.
-_BOUNDARIES = frozenset("^$")
+#: Noise, length and noise of lengths of a voice whose settings say nothing: piper's own.
+_USUAL_SCALES: Scales = (0.667, 1.0, 0.8)
 
 
 class Voice(Protocol):
-    """What is used of ``piper.PiperVoice``."""
+    """A voice, ready to speak, on one thread."""
 
-    @property
-    def session(self) -> Any:
-        """The ONNX session; a second output means that the voice knows how long each phoneme lasts."""
-        ...
-
-    def synthesize(self, text: str, syn_config: Any, include_alignments: bool) -> Iterable[Any]:
-        """One ``piper.AudioChunk`` per sentence."""
+    def sentences(self, text: str, scales: Scales) -> Iterator[Iterator[SynthesizedChunk]]:
+        """The sentences of ``text``, each as the pieces of its sound; all is made only when it is asked for."""
         ...
 
 
@@ -52,17 +57,25 @@ LoadVoice = Callable[[Path, Mapping[str, Any], int], Voice]
 class PiperSynthesizer:
     """``ports.Synthesizer`` over a voice file ``*.onnx`` with its ``*.onnx.json`` beside it; a thread of its own.
 
-    ``threads`` 0 takes all cores, at most 4. Raises ``WeightsError`` when a file is missing or broken.
+    ``threads`` 0 takes all cores, at most 4. The parts of the voice are kept in ``parts_folder``, which is for them
+    alone. Raises ``WeightsError`` when a file is missing or broken.
     """
 
-    def __init__(self, voice_file: Path, *, threads: int = 0, load: LoadVoice | None = None) -> None:
+    def __init__(
+        self,
+        voice_file: Path,
+        *,
+        threads: int = 0,
+        parts_folder: Path | None = None,
+        load: LoadVoice | None = None,
+    ) -> None:
         self._voice_file = voice_file
-        self._load = load or load_voice
+        self._load = load or partial(load_voice, parts_folder=parts_folder)
         self._threads = threads or min(4, os.cpu_count() or 1)
         settings, self._settings = _read_settings(voice_file)
         digest = hashlib.sha256(settings).hexdigest()[:12]
         self._voice_key = f"{voice_file.stem}-{digest}-{voice_file.stat().st_size}"
-        self._format = AudioFormat(int(self._settings["audio"]["sample_rate"]))
+        self._sample_rate_hz = int(self._settings["audio"]["sample_rate"])
         self._voice: Voice | None = None
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper")
 
@@ -74,7 +87,7 @@ class PiperSynthesizer:
     @property
     def sample_rate_hz(self) -> int:
         """See ``ports.Synthesizer``; known before the voice is loaded."""
-        return self._format.sample_rate_hz
+        return self._sample_rate_hz
 
     async def warm_up(self) -> None:
         """Load the voice and speak once into nothing; see ``ports.Synthesizer``."""
@@ -84,46 +97,61 @@ class PiperSynthesizer:
     async def synthesize(self, text: str, *, speed: float = 1.0) -> AsyncIterator[SynthesizedChunk]:
         """See ``ports.Synthesizer``.
 
-        A stretch is made only when it is asked for, so two callers take turns stretch by stretch, and closing
-        the iterator leaves at most one stretch to finish on the thread.
+        A sentence is made only when it is asked for, then to its end, so two callers take turns sentence by sentence.
+        Closing the iterator leaves at most one piece to finish on the thread.
         """
-        sounds = self._sounds(text, speed)
-        while (sound := await self._on_thread(lambda: next(sounds, None))) is not None:
-            yield sound
+        sentences = self._sentences(text, speed)
+        is_left = threading.Event()
+        try:
+            while True:
+                pieces, job = self._begin(sentences, is_left)
+                while (piece := await pieces.get()) is not None:
+                    yield piece
+                if not await job:
+                    return
+        finally:
+            is_left.set()
 
     def close(self) -> None:
         """Give the thread back; what runs on it is finished, what waits is dropped."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    async def _on_thread(self, work: Callable[[], T]) -> T:
+    def _begin(
+        self, sentences: Iterator[Iterator[SynthesizedChunk]], is_left: threading.Event
+    ) -> tuple[asyncio.Queue[SynthesizedChunk | None], asyncio.Future[bool]]:
+        """Have the next sentence made: its pieces with None behind them, and whether there was one."""
+        loop = asyncio.get_running_loop()
+        pieces: asyncio.Queue[SynthesizedChunk | None] = asyncio.Queue()
+
+        def make() -> bool:
+            sentence = None if is_left.is_set() else next(sentences, None)
+            for piece in sentence or ():
+                loop.call_soon_threadsafe(pieces.put_nowait, piece)
+                if is_left.is_set():
+                    return False
+            return sentence is not None
+
         try:
-            future = asyncio.get_running_loop().run_in_executor(self._executor, work)
+            job = loop.run_in_executor(self._executor, make)
         except RuntimeError as error:
             raise SynthesisError("the voice is closed") from error
-        return await future
+
+        def end(done: asyncio.Future[bool]) -> None:
+            pieces.put_nowait(None)
+            if not done.cancelled():
+                done.exception()  # Looked at, so that asyncio does not complain when the caller has left.
+
+        job.add_done_callback(end)
+        return pieces, job
 
     # --------------------------------------------------------------------------------- on the piper thread
 
-    def _sounds(self, text: str, speed: float) -> Iterator[SynthesizedChunk]:
+    def _sentences(self, text: str, speed: float) -> Iterator[Iterator[SynthesizedChunk]]:
         voice = self._loaded()
-        from piper import SynthesisConfig
-
-        own_pace = float(self._settings.get("inference", {}).get("length_scale", 1.0))
-        config = SynthesisConfig(length_scale=own_pace / speed, normalize_audio=False, volume=GAIN)
-        has_alignments = len(voice.session.get_outputs()) > 1
-        try:
-            for stretch in _stretches(text):
-                for chunk in voice.synthesize(stretch, config, include_alignments=has_alignments):
-                    yield self._chunk(chunk)
-        except Exception as error:
-            raise SynthesisError(f"the voice failed: {error}") from error
-
-    def _chunk(self, chunk: Any) -> SynthesizedChunk:
-        phonemes = tuple(
-            TimedPhoneme("" if aligned.phoneme in _BOUNDARIES else aligned.phoneme, int(aligned.num_samples))
-            for aligned in chunk.phoneme_alignments or ()
-        )
-        return SynthesizedChunk(AudioChunk(chunk.audio_int16_array, self._format), phonemes)
+        noise, length, length_noise = _scales(self._settings)
+        for stretch in _stretches(text):
+            for sentence in _translated(voice.sentences(stretch, (noise, length / speed, length_noise))):
+                yield _translated(sentence)
 
     def _loaded(self) -> Voice:
         if self._voice is None:
@@ -131,27 +159,103 @@ class PiperSynthesizer:
         return self._voice
 
 
-def load_voice(voice_file: Path, settings: Mapping[str, Any], threads: int) -> Voice:
-    """The voice, ready to speak. Raises ``WeightsError``; takes a quarter of a second or more."""
-    import onnxruntime
-    from piper import PiperConfig, PiperVoice
+class WholeVoice:
+    """Meets ``Voice`` over a ``piper.PiperVoice``, which makes a sentence as one piece."""
 
-    # It logs every sentence that is spoken.
-    logging.getLogger("piper").setLevel(logging.WARNING)
+    def __init__(self, voice: Any, audio_format: AudioFormat) -> None:
+        self._voice = voice
+        self._format = audio_format
+
+    def sentences(self, text: str, scales: Scales) -> Iterator[Iterator[SynthesizedChunk]]:
+        """See ``Voice``."""
+        from piper import SynthesisConfig
+
+        noise, length, length_noise = scales
+        config = SynthesisConfig(
+            length_scale=length,
+            noise_scale=noise,
+            noise_w_scale=length_noise,
+            normalize_audio=False,
+            volume=GAIN,
+        )
+        # A second output means that the voice knows how long each phoneme lasts.
+        has_alignments = len(self._voice.session.get_outputs()) > 1
+        for chunk in self._voice.synthesize(text, config, include_alignments=has_alignments):
+            yield iter((self._chunk(chunk),))
+
+    def _chunk(self, chunk: Any) -> SynthesizedChunk:
+        phonemes = tuple(
+            TimedPhoneme("" if aligned.phoneme in (START, END) else aligned.phoneme, int(aligned.num_samples))
+            for aligned in chunk.phoneme_alignments or ()
+        )
+        return SynthesizedChunk(AudioChunk(chunk.audio_int16_array, self._format), phonemes)
+
+
+def load_voice(
+    voice_file: Path, settings: Mapping[str, Any], threads: int, *, parts_folder: Path | None = None
+) -> Voice:
+    """The voice in parts, or whole where it cannot be cut.
+
+    Raises ``WeightsError``; takes a quarter of a second or more, and some seconds when it is cut for the first time.
+    """
+    try:
+        parts = load_parts(voice_file, parts_folder, threads)
+        audio_format = AudioFormat(int(settings["audio"]["sample_rate"]))
+        return StreamedVoice(parts, _piper_voice(None, settings), audio_format, GAIN)
+    except GraphError as error:
+        _LOG.warning("the voice %s makes its sentences whole, so they start later: %s", voice_file.stem, error)
+    except Exception as error:
+        # A voice that is broken is broken whole too, and then there is a better message.
+        _LOG.warning("the voice %s could not be cut in parts: %s", voice_file.stem, error)
+    return load_whole_voice(voice_file, settings, threads)
+
+
+def load_whole_voice(voice_file: Path, settings: Mapping[str, Any], threads: int, *, spins: bool = False) -> Voice:
+    """The voice in one piece; with ``spins`` its idle threads burn their cores, as piper-tts has it.
+
+    Raises ``WeightsError``; takes a quarter of a second or more.
+    """
+    import onnxruntime
+
     # PiperVoice.load would take every core: piper's engine is set up here as it is there.
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.inter_op_num_threads = 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", str(int(spins)))
     try:
         session = onnxruntime.InferenceSession(
             str(voice_file), sess_options=options, providers=["CPUExecutionProvider"]
         )
-        voice: Voice = PiperVoice(session=session, config=PiperConfig.from_dict(dict(settings)))
+        return WholeVoice(_piper_voice(session, settings), AudioFormat(int(settings["audio"]["sample_rate"])))
     except Exception as error:
         raise WeightsError(
             f"the voice {voice_file} cannot be loaded ({error}); run: appliance models verify"
         ) from error
-    return voice
+
+
+def _piper_voice(session: Any, settings: Mapping[str, Any]) -> Any:
+    from piper import PiperConfig, PiperVoice
+
+    # It logs every sentence that is spoken.
+    logging.getLogger("piper").setLevel(logging.WARNING)
+    return PiperVoice(session=session, config=PiperConfig.from_dict(dict(settings)))
+
+
+def _scales(settings: Mapping[str, Any]) -> Scales:
+    given = settings.get("inference", {})
+    noise, length, length_noise = (
+        float(given.get(name, usual))
+        for name, usual in zip(("noise_scale", "length_scale", "noise_w"), _USUAL_SCALES, strict=True)
+    )
+    return noise, length, length_noise
+
+
+def _translated(made: Iterator[T]) -> Iterator[T]:
+    """Errors of piper and its engine as ours."""
+    try:
+        yield from made
+    except Exception as error:
+        raise SynthesisError(f"the voice failed: {error}") from error
 
 
 def _read_settings(voice_file: Path) -> tuple[bytes, dict[str, Any]]:

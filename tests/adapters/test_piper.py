@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -11,22 +12,28 @@ import numpy as np
 import pytest
 
 from appliance import models
-from appliance.adapters.piper import PiperSynthesizer
+from appliance.adapters.piper import PiperSynthesizer, WholeVoice, load_whole_voice
+from appliance.adapters.piper_parts import Scales
+from appliance.audio import AudioChunk, AudioFormat, join
 from appliance.errors import SynthesisError, WeightsError
 from appliance.ports import SynthesizedChunk
 
 VOICE_FILE = models.locate("en_US-joe-medium", Path("nowhere"))
 
 
-@pytest.fixture(scope="module")
-def voice() -> Iterator[PiperSynthesizer]:
-    loaded = PiperSynthesizer(VOICE_FILE, threads=1)
+@pytest.fixture(scope="module", params=["streamed", "whole"])
+def voice(request: pytest.FixtureRequest) -> Iterator[PiperSynthesizer]:
+    loaded = PiperSynthesizer(VOICE_FILE, threads=1, load=load_whole_voice if request.param == "whole" else None)
     yield loaded
     loaded.close()
 
 
 async def _say(voice: PiperSynthesizer, text: str, speed: float = 1.0) -> list[SynthesizedChunk]:
     return [chunk async for chunk in voice.synthesize(text, speed=speed)]
+
+
+async def _sound(voice: PiperSynthesizer, text: str, speed: float = 1.0) -> AudioChunk:
+    return join([chunk.audio for chunk in await _say(voice, text, speed)], AudioFormat(voice.sample_rate_hz))
 
 
 def _seconds(chunks: list[SynthesizedChunk]) -> float:
@@ -41,16 +48,16 @@ def test_rate_and_key_are_known_before_the_voice_is_loaded() -> None:
 
 async def test_a_sentence_becomes_sound_in_the_voice_s_format(voice: PiperSynthesizer) -> None:
     await voice.warm_up()
-    (chunk,) = await _say(voice, "It is seven minutes past three.")
-    assert chunk.audio.samples.dtype == np.int16
-    assert chunk.audio.samples.ndim == 1
-    assert chunk.audio.format.sample_rate_hz == voice.sample_rate_hz
-    assert 1.0 < chunk.audio.duration_seconds < 4.0
-    assert -35.0 < chunk.audio.level_dbfs < -10.0
+    chunks = await _say(voice, "It is seven minutes past three.")
+    assert all(chunk.audio.samples.dtype == np.int16 and chunk.audio.samples.ndim == 1 for chunk in chunks)
+    assert {chunk.audio.format.sample_rate_hz for chunk in chunks} == {voice.sample_rate_hz}
+    assert 1.0 < _seconds(chunks) < 4.0
+    sound = await _sound(voice, "It is seven minutes past three.")
+    assert -35.0 < sound.level_dbfs < -10.0
 
 
 async def test_each_sentence_is_given_as_soon_as_it_is_made(voice: PiperSynthesizer) -> None:
-    assert len(await _say(voice, "One. Two. Three.")) == 3
+    assert len(await _say(voice, "One. Two. Three.")) >= 3
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\n", "...", "?!", "👍", "[[", "—"])
@@ -65,13 +72,12 @@ async def test_double_speed_takes_about_half_the_time(voice: PiperSynthesizer) -
 
 async def test_sentences_do_not_jump_in_loudness(voice: PiperSynthesizer) -> None:
     texts = ("Really?", "Done.", "Good night.", "I am looking into the weather for Lisbon.", "Stop.")
-    levels = [chunk.audio.level_dbfs for text in texts for chunk in await _say(voice, text)]
+    levels = [(await _sound(voice, text)).level_dbfs for text in texts]
     assert max(levels) - min(levels) < 9.0
 
 
 async def test_words_without_a_full_stop_are_cut_into_pieces_that_fit_in_memory(voice: PiperSynthesizer) -> None:
     chunks = await _say(voice, "one two three four five six seven " * 16, speed=4.0)
-    assert len(chunks) == 2
     assert 5.0 < _seconds(chunks) < 20.0
 
 
@@ -80,7 +86,7 @@ async def test_leaving_early_frees_the_voice_for_the_next_text(voice: PiperSynth
     first = await anext(sounds)
     assert len(first.audio.samples)
     await sounds.aclose()  # type: ignore[attr-defined]
-    assert len(await _say(voice, "Again.")) == 1
+    assert _seconds(await _say(voice, "Again.")) > 0.2
 
 
 async def test_a_cancelled_listener_leaves_the_voice_usable(voice: PiperSynthesizer) -> None:
@@ -89,12 +95,53 @@ async def test_a_cancelled_listener_leaves_the_voice_usable(voice: PiperSynthesi
     talk.cancel()
     with pytest.raises(asyncio.CancelledError):
         await talk
-    assert len(await _say(voice, "Again.")) == 1
+    assert _seconds(await _say(voice, "Again.")) > 0.2
 
 
 async def test_two_texts_take_turns(voice: PiperSynthesizer) -> None:
     first, second = await asyncio.gather(_say(voice, "One. Two."), _say(voice, "Three. Four."))
-    assert len(first) == len(second) == 2
+    assert len(first) >= 2 and len(second) >= 2
+
+
+async def test_a_sentence_is_not_held_up_by_one_that_was_asked_for_later() -> None:
+    said: list[str] = []
+
+    class Listed:
+        def sentences(self, text: str, scales: Scales) -> Iterator[Iterator[SynthesizedChunk]]:
+            yield (self._piece(text, number) for number in range(3))
+
+        def _piece(self, text: str, number: int) -> SynthesizedChunk:
+            said.append(f"{text} {number}")
+            return SynthesizedChunk(AudioChunk(np.zeros(10, dtype=np.int16), AudioFormat(22_050)))
+
+    voice = PiperSynthesizer(VOICE_FILE, load=lambda *_: Listed())
+    await asyncio.gather(_say(voice, "now"), _say(voice, "next"))
+    assert said == ["now 0", "now 1", "now 2", "next 0", "next 1", "next 2"]
+    voice.close()
+
+
+async def test_a_listener_who_leaves_in_mid_sentence_leaves_the_rest_unmade() -> None:
+    made: list[int] = []
+    is_left = threading.Event()
+
+    class Endless:
+        def sentences(self, text: str, scales: Scales) -> Iterator[Iterator[SynthesizedChunk]]:
+            yield (self._piece(number) for number in range(1000))
+
+        def _piece(self, number: int) -> SynthesizedChunk:
+            if number == 1:
+                is_left.wait(10.0)
+            made.append(number)
+            return SynthesizedChunk(AudioChunk(np.zeros(10, dtype=np.int16), AudioFormat(22_050)))
+
+    voice = PiperSynthesizer(VOICE_FILE, load=lambda *_: Endless())
+    sounds = voice.synthesize("Hello.")
+    await anext(sounds)
+    await sounds.aclose()  # type: ignore[attr-defined]
+    is_left.set()
+    voice.close()
+    await asyncio.to_thread(voice._executor.shutdown)
+    assert len(made) <= 2, "the piece that was being made, and no more"
 
 
 class _Session:
@@ -126,19 +173,25 @@ class _FailingVoice:
         raise RuntimeError("bad phoneme")
 
 
+def _whole(voice: Any) -> PiperSynthesizer:
+    return PiperSynthesizer(VOICE_FILE, load=lambda *_: WholeVoice(voice, AudioFormat(22_050)))
+
+
 async def test_phonemes_are_passed_on_when_the_voice_knows_their_lengths() -> None:
-    (chunk,) = await _say(PiperSynthesizer(VOICE_FILE, load=lambda *_: _AlignedVoice()), "Hi.")
+    (chunk,) = await _say(_whole(_AlignedVoice()), "Hi.")
     assert [(entry.phoneme, entry.samples) for entry in chunk.phonemes] == [("", 10), ("h", 20), ("aɪ", 30), ("", 5)]
     assert sum(entry.samples for entry in chunk.phonemes) == len(chunk.audio.samples)
 
 
-async def test_a_voice_without_alignments_gives_no_phonemes(voice: PiperSynthesizer) -> None:
+async def test_a_whole_voice_without_alignments_gives_no_phonemes() -> None:
+    voice = PiperSynthesizer(VOICE_FILE, threads=1, load=load_whole_voice)
     assert [chunk.phonemes for chunk in await _say(voice, "Hi.")] == [()]
+    voice.close()
 
 
 async def test_a_failing_voice_is_a_synthesis_error() -> None:
     with pytest.raises(SynthesisError, match="bad phoneme"):
-        await _say(PiperSynthesizer(VOICE_FILE, load=lambda *_: _FailingVoice()), "Hi.")
+        await _say(_whole(_FailingVoice()), "Hi.")
 
 
 async def test_a_closed_voice_says_so() -> None:

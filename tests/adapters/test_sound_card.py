@@ -243,6 +243,7 @@ async def test_the_oldest_sound_is_dropped_and_counted_when_the_core_is_late() -
         await breathe()
         assert desk.card.health.dropped_chunks == 50
         assert desk.card.health.input_overruns == 300
+        assert desk.card.health.arrived_blocks == 300
         assert desk.samples[0] == 50
         assert desk.samples[-1] == 299
 
