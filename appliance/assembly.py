@@ -7,11 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import os
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
 
 from appliance.approve.button_watch import ButtonWatch
+from appliance.assembly_doctor import add_doctor
 from appliance.assembly_ground import Adapters, AtWork, Ground
 from appliance.assembly_parts import (
     SoundParts,
@@ -27,28 +29,32 @@ from appliance.assembly_parts import (
     make_tools,
     names_of,
 )
-from appliance.assembly_plugins import soul_patterns
+from appliance.assembly_plugins import news_of_plugins, soul_patterns
 from appliance.assistant import Assistant
-from appliance.assistant_parts import Parts, Windows
+from appliance.assistant_parts import Parts
 from appliance.audio import AudioChunk
 from appliance.box import Box, Facts
 from appliance.bus import Bus
 from appliance.catalogue import Catalogue
 from appliance.clock import Clock
-from appliance.config import BoxConfig, Config
+from appliance.config import BoxConfig, Config, load
+from appliance.contracts.switch import PluginSwitch
 from appliance.controls import Controls, Health
 from appliance.device.entry_words import EntryWords
 from appliance.device.ringer import Ringer
 from appliance.device.schedule import Schedule
 from appliance.device.settings import BoxSettings, Settings
 from appliance.device.zone import house_zone
+from appliance.doctor.doctor import Doctor
 from appliance.face.animator import Animator
 from appliance.face.config import FaceConfig
 from appliance.face.stage import Stage
 from appliance.home import Home, shipped
+from appliance.install.recovery import finish_cut_change
 from appliance.listen.config import ListenConfig
 from appliance.listen.ear import Ear
 from appliance.listen.hearer import Hearer
+from appliance.live_settings import Knobs, LiveParts, LiveSettings
 from appliance.memory import Memory
 from appliance.overhearing import Overhearing
 from appliance.records import Records
@@ -56,6 +62,7 @@ from appliance.ringing import MissedRings, RingAlarm
 from appliance.service import Service
 from appliance.service_answers import AnswerService
 from appliance.service_approval import ApprovalService
+from appliance.service_names import NameKeeper
 from appliance.service_plugins import PluginService
 from appliance.service_toolsets import ToolsetService
 from appliance.speak.config import SpeakConfig
@@ -76,7 +83,8 @@ async def assemble(
     async with contextlib.AsyncExitStack() as stack:
         catalogue = Catalogue.load(shipped("soul"), config.of(BoxConfig).language)
         soul = await asyncio.to_thread(SoulWatch, home.soul_file, shipped("soul") / "default.md", clock)
-        ground = Ground(adapters, home, config, clock, bus or Bus(), catalogue, soul, house_zone(), records, stack)
+        knobs, zone = Knobs.of(config), house_zone()
+        ground = Ground(adapters, home, config, clock, bus or Bus(), catalogue, soul, zone, records, stack, knobs)
         yield await _build(ground)
 
 
@@ -128,7 +136,7 @@ async def _build(ground: Ground) -> Box:
         when_heard=at_work.tell_missed,
         is_model_local=adapters.is_model_local,
         why_not_in=tools.plugins.why_not_in,
-        windows=Windows(listen.no_speech_seconds, listen.follow_up_seconds),
+        windows=ground.knobs.windows,
         longest_reply_sentences=config.of(SpeakConfig).longest_reply_sentences,
     )
     assistant = at_work.assistant = Assistant(parts)
@@ -143,8 +151,11 @@ async def _build(ground: Ground) -> Box:
         pressing.join(button)
     adapters.face_buttons(_on_the_loop(pressing.press_on_face))
     add_box_tools(ground, tools.registry, schedule, ringer, controls, memory, health, settings)
+    doctor = add_doctor(ground, at_work, sound, tools, controls, button)
     await tools.plugins.toolsets.load()
+    tools.plugins.cut_change = await finish_cut_change(ground.home, PluginSwitch(ground.home.switch_file), clock)
     await tools.plugins.load(tools.registry)
+    await NameKeeper(ground.home.runtime_folder, tools.plugins, tools.registry).write()
     _follow_soul(ground, tools, health)
     ground.records.chats.watch(tools.plugins.tools.chat_changed)
     is_private_chat_locked = await ground.records.vault.leave_sealed()
@@ -167,6 +178,8 @@ async def _build(ground: Ground) -> Box:
         button,
         kept.is_muted,
         is_private_chat_locked,
+        settings,
+        doctor,
     )
 
 
@@ -200,7 +213,7 @@ async def _switch_on(ground: Ground, sound: SoundParts, health: Health) -> Stage
     face = ground.config.of(FaceConfig)
     animator = Animator(
         mouth=sound.mouth.at,
-        dimming=lambda: face.quiet_percent / 100 if sound.is_quiet() else 1.0,
+        dimming=lambda: ground.knobs.face.quiet_percent / 100 if sound.is_quiet() else 1.0,
         is_offline=lambda: health.is_model_away,
     )
     stage = Stage(animator, ground.adapters.faces, ground.clock, face.poses_per_second)
@@ -252,10 +265,16 @@ def _box(
     button: ButtonWatch | None,
     was_muted: bool,
     is_private_chat_locked: bool,
+    settings: BoxSettings,
+    doctor: Doctor | None,
 ) -> Box:
     adapters, records = ground.adapters, ground.records
     redact = records.credentials.redact
-    plugins = PluginService(tools.plugins, redact, records.seen)
+    plugins = PluginService(tools.plugins, redact, records.seen, ground.home)
+    retention = Retention(records.chats, ground.clock, ground.config.of(ChatsConfig).keep_chats_days)
+    live = LiveParts(ground.knobs, ear, controls, settings, memory, retention)
+    keeper = NameKeeper(ground.home.runtime_folder, tools.plugins, tools.registry)
+    read_settings = partial(load, ground.home.config_file, os.environ, keep_going=True)
     service = Service(
         assistant=assistant,
         bus=ground.bus,
@@ -275,6 +294,8 @@ def _box(
         model=names_of(ground)[1],
         plugin_problems=plugins.problems,
         sandbox=tools.plugins.modules.sandbox_in_words,
+        plugin_news=partial(news_of_plugins, tools.plugins, ground.catalogue),
+        safe_mode=lambda: tools.plugins.admission.starts.why_safe_mode,
         store_notes=tuple((note.key, note.text) for note in records.notes),
         settings_problems=(*ground.config.problems, *adapters.problems),
         was_muted=was_muted,
@@ -298,21 +319,26 @@ def _box(
         bus=ground.bus,
         stage=stage,
         registry=tools.registry,
-        handlers={
-            **records.handlers,
-            **service.handlers,
-            **plugins.handlers,
-            **ApprovalService(tools.office, tools.registry).handlers,
-            **AnswerService(tools.inputs).handlers,
-            **ToolsetService(tools.plugins.toolsets).handlers,
-        },
+        handlers=keeper.around(
+            {
+                **records.handlers,
+                **service.handlers,
+                **plugins.handlers,
+                **ApprovalService(tools.office, tools.registry).handlers,
+                **AnswerService(tools.inputs).handlers,
+                **ToolsetService(tools.plugins.toolsets).handlers,
+                **LiveSettings(ground.config, read_settings, live).handlers,
+                **(doctor.handlers if doctor is not None else {}),
+            }
+        ),
         asker=tools.office.asker,
         seen=records.seen,
         soul=ground.soul,
         live_plugins=tools.plugins.tools.beside.live,
-        retention=Retention(records.chats, ground.clock, ground.config.of(ChatsConfig).keep_chats_days),
+        retention=retention,
         is_private=lambda: memory.is_private,
         hides_words=lambda: memory.hides_words,
         warm_up_network=adapters.warm_up_network,
         button=button,
+        ballast=records.ballast if records.database.is_lasting else None,
     )

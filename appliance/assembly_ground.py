@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import tzinfo
@@ -13,7 +14,9 @@ from appliance.bus import Bus
 from appliance.catalogue import Catalogue
 from appliance.clock import Clock
 from appliance.config import Config
+from appliance.doctor.examined import Outside
 from appliance.home import Home
+from appliance.live_settings import Knobs
 from appliance.network.facade import Facade
 from appliance.ports import (
     Answer,
@@ -34,6 +37,7 @@ from appliance.ports_think import ModelEndpoint, SentenceMatcher
 from appliance.records import Records
 from appliance.ringing import MissedRings
 from appliance.speak.mixer import Mixer
+from appliance.store.starts import Starts
 from appliance.think.soul_file import SoulWatch
 from appliance.tools.tool import Decision
 
@@ -64,12 +68,16 @@ class Adapters:
     #: Kinds of sandboxes for the programs that plugins run, best first.
     workers: Sequence[WorkerLauncher] = ()
     is_line_cached: bool = True
+    #: How the last starts ended; None where that is of no interest.
+    starts: Starts | None = None
     #: Whether the model's address is in the house.
     is_model_local: bool = False
     #: Makes the first request as quick as the others.
     warm_up_network: AsyncCallback | None = None
     #: What could not be had as it was wanted, in sentences.
     problems: tuple[str, ...] = ()
+    #: What the doctor looks at the machine with; without it there is no doctor.
+    doctor: Outside | None = None
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,8 @@ class Ground:
     records: Records
     #: Closes what was opened, last first.
     stack: contextlib.AsyncExitStack
+    #: What the owner may change while the box runs.
+    knobs: Knobs
 
 
 class AtWork:
@@ -97,6 +107,8 @@ class AtWork:
 
     def __init__(self, catalogue: Catalogue) -> None:
         self._catalogue = catalogue
+        #: Each pause of a tool is said, not only its first.
+        self._numbers = itertools.count()
 
     @property
     def is_busy(self) -> bool:
@@ -120,6 +132,12 @@ class AtWork:
         """Somebody is there again."""
         if self.missed is not None:
             await self.missed.tell()
+
+    def tell_tool_paused(self, plugin: str, tool: str) -> None:
+        """A tool failed too often."""
+        if self.assistant is not None:
+            words = self._catalogue.say("plugins.tool_paused", tool=tool.replace("_", " "))
+            self.assistant.notice(f"paused-{plugin}-{tool}-{next(self._numbers)}", words)
 
     def tell_paused(self, plugin: str) -> None:
         """A plugin got stuck too often."""

@@ -24,15 +24,14 @@ from appliance.controls import Controls, Health
 from appliance.device.box import BoxParts, box_tools
 from appliance.device.config import DeviceConfig
 from appliance.device.entry_words import EntryWords
-from appliance.device.quiet_hours import QuietHours
 from appliance.device.ringer import Ringer
 from appliance.device.schedule import Schedule
 from appliance.device.settings import BoxSettings
 from appliance.device.zone import boot_id
 from appliance.home import shipped
-from appliance.listen.config import ListenConfig
 from appliance.listen.ear import Ear
 from appliance.listen.earcons import Earcon, earcon
+from appliance.live_settings import Knobs
 from appliance.memory import Memory
 from appliance.ports import SoundCard
 from appliance.ports_think import ModelEndpoint, ModelRequest
@@ -89,8 +88,7 @@ class ToolParts:
 
 def make_sound(ground: Ground, at_work: AtWork) -> SoundParts:
     adapters, config, clock = ground.adapters, ground.config, ground.clock
-    speak, listen = config.of(SpeakConfig), config.of(ListenConfig)
-    quiet_hours = QuietHours.parse(config.of(DeviceConfig).quiet_hours)
+    speak = config.of(SpeakConfig)
     voice = adapters.synthesizer
     ground.stack.callback(voice.close)
     ground.stack.callback(adapters.transcriber.close)
@@ -100,7 +98,7 @@ def make_sound(ground: Ground, at_work: AtWork) -> SoundParts:
     mixer.on_ready = card.output_ready
 
     def is_quiet() -> bool:
-        return quiet_hours.is_quiet(clock.now().astimezone(ground.zone))
+        return ground.knobs.quiet_hours.is_quiet(clock.now().astimezone(ground.zone))
 
     cache = LineCache(ground.home.cache_folder / "lines", voice, speak.line_cache_megabytes)
     speaker = Speaker(
@@ -116,10 +114,11 @@ def make_sound(ground: Ground, at_work: AtWork) -> SoundParts:
         is_busy=lambda: at_work.is_busy,
     )
     ground.stack.push_async_callback(speaker.close)
-    return SoundParts(mixer, card, speaker, partial(_play_earcon, mixer, listen), mouth, is_quiet)
+    return SoundParts(mixer, card, speaker, partial(_play_earcon, mixer, ground.knobs), mouth, is_quiet)
 
 
-def _play_earcon(mixer: Mixer, listen: ListenConfig, kind: Earcon) -> None:
+def _play_earcon(mixer: Mixer, knobs: Knobs, kind: Earcon) -> None:
+    listen = knobs.listen
     if listen.earcons:
         clip = mixer.open_clip(Lane.HUM)
         clip.write(earcon(kind, mixer.sample_rate_hz, listen.earcon_volume_percent))
@@ -317,6 +316,7 @@ def add_box_tools(
         snooze_seconds=ground.config.of(DeviceConfig).snooze_minutes * 60.0,
         trail=ground.records.audit,
         traffic=ground.records.seen,
+        times=ground.records.turns,
         private=memory,
     )
     for tool in box_tools(parts):

@@ -10,7 +10,10 @@ from pathlib import Path
 from appliance.approve.config import ApprovalConfig
 from appliance.approve.office import Office
 from appliance.assembly_ground import AtWork, Ground
+from appliance.catalogue import Catalogue
 from appliance.config import BoxConfig
+from appliance.contracts.admission import Admission
+from appliance.contracts.failures import ToolFailures
 from appliance.contracts.host import PluginHost
 from appliance.contracts.kotoba.asking import ask_at
 from appliance.contracts.kotoba.contract import KotobaContract
@@ -38,6 +41,7 @@ from appliance.errors import ConfigError
 from appliance.ports_pictures import CHAT_PIXELS
 from appliance.speak.speaker import Speaker
 from appliance.store.chat_rows import ChatRows
+from appliance.store.plugin_pins import PluginPins
 from appliance.think.config import ThinkConfig
 from appliance.think.soul import Soul
 from appliance.tools.config import ToolsConfig
@@ -68,7 +72,14 @@ def make_plugins(
     """Both contracts over one host. Raises ``ConfigError``."""
     config, home = ground.config.of(ToolsConfig), ground.home
     credentials = ground.records.credentials
-    host = PluginHost(Quarantine(at_work.tell_paused), keys_of=credentials.of_plugin)
+    starts = ground.adapters.starts
+    admission = Admission(roots, starts=starts, pins=PluginPins(home.pins_file))
+    host = PluginHost(
+        Quarantine(at_work.tell_paused),
+        failures=ToolFailures(ground.clock, at_work.tell_tool_paused),
+        notes=starts.notes if starts is not None else None,
+        keys_of=credentials.of_plugin,
+    )
     ground.stack.push_async_callback(host.close)
     sandboxes = Sandboxes(ground.adapters.workers)
     ground.stack.push_async_callback(sandboxes.close)
@@ -88,6 +99,7 @@ def make_plugins(
         ),
         soul_overrides=soul_patterns(ground.soul.soul),
         import_seconds=config.import_seconds,
+        admission=admission,
     )
     facade = ground.adapters.facade
     tools = SapphireContract(
@@ -108,11 +120,25 @@ def make_plugins(
         },
         forget=(lambda plugin: facade.forget(f"plugin:{plugin}")) if facade is not None else lambda _plugin: None,
         import_seconds=config.import_seconds,
+        admission=admission,
     )
     ground.stack.push_async_callback(tools.close)
     sentences = PluginSentences(ground.adapters.matcher, roots, ground.config.of(BoxConfig).language)
     is_private = ground.records.chats.is_private
-    return PluginShelf(host, modules, tools, switch, files, credentials, sentences, beside.toolsets, is_private)
+    return PluginShelf(
+        host, modules, tools, switch, files, credentials, sentences, beside.toolsets, is_private, admission
+    )
+
+
+def news_of_plugins(shelf: PluginShelf, catalogue: Catalogue) -> list[tuple[str, str]]:
+    """Key and sentence of each thing about plugins that the person has not been told yet. Blocks on the disk."""
+    told = []
+    for kind, plugin, words in shelf.news():
+        about = f"{kind} {plugin}".rstrip()
+        if shelf.admission.starts.is_news(about, words):
+            key = f"plugins.{kind.replace(' ', '_')}"
+            told.append((about, catalogue.say(key, plugin=plugin.replace("_", " "))))
+    return told
 
 
 def is_hidden(tool: Tool) -> bool:

@@ -316,11 +316,11 @@ class Assistant:
         """Run a turn's story when the one before is over, and end it: the only place where ``TurnEnded`` is told."""
         async with self._one_at_a_time:
             self._begin(turn)
-            self._work = asyncio.create_task(story(), name=turn.turn_id)
+            self._work = asyncio.create_task(story(), name=turn.turn_id, context=turn.context())
             report = TurnReport(turn.turn_id, EndReason.STOPPED)
             try:
                 await asyncio.wait({self._work})
-                report = self._report_of(turn, self._work)
+                report = turn.context().run(self._report_of, turn, self._work)
             except asyncio.CancelledError:
                 # Whoever asked has gone away, and nobody waits for the answer: end it, and its sound, in good order.
                 self._cut(EndReason.STOPPED)

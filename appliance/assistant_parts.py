@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 from appliance.bus import Bus
@@ -26,9 +26,9 @@ from appliance.tools.runner import Runner
 from appliance.tools.tool import Tool
 
 
-@dataclass(frozen=True)
+@dataclass
 class Windows:
-    """How long the ear stays open, by what opened it, in seconds."""
+    """How long the ear stays open, by what opened it, in seconds; the owner may change it at any time."""
 
     addressed_seconds: float = 5.0
     follow_up_seconds: float = 6.0
@@ -95,5 +95,5 @@ class Parts:
     is_model_local: bool = False
     #: Why a tool has no part in a chat (its id), in words; None when it has.
     why_not_in: Callable[[Tool, str], str | None] = lambda _tool, _chat: None
-    windows: Windows = Windows()
+    windows: Windows = field(default_factory=Windows)
     longest_reply_sentences: int = 6

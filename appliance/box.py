@@ -24,6 +24,7 @@ from appliance.listen.ear import Ear
 from appliance.network.seen import Seen
 from appliance.ports import AsyncCallback, Json, SoundCard, Synthesizer, Transcriber
 from appliance.speak.speaker import Speaker
+from appliance.store.ballast import Ballast
 from appliance.store.retention import Retention
 from appliance.store.shapes import Documents
 from appliance.think.offline_brain import OfflineBrain
@@ -49,6 +50,10 @@ class Facts:
     plugin_problems: Callable[[], Sequence[str]] = lambda: ()
     #: Which kind of sandbox plugins have for programs, and what it does not protect from.
     sandbox: Callable[[], str] = lambda: ""
+    #: Key and sentence of what the person is to be told of plugins, each once; reads and writes the disk.
+    plugin_news: Callable[[], Sequence[tuple[str, str]]] = lambda: ()
+    #: Why no plugin of the owner is loaded; "" when they are.
+    safe_mode: Callable[[], str] = lambda: ""
     #: Key of the catalogue sentence and the same in words for the log.
     store_notes: tuple[tuple[str, str], ...] = ()
     settings_problems: tuple[str, ...] = ()
@@ -90,11 +95,16 @@ class Box:
     #: Whether what is said now may belong to a private one, and is in no trace.
     hides_words: Callable[[], bool]
     button: ButtonWatch | None = None
+    #: Room that is given up when the disk is full; None where nothing can be full.
+    ballast: Ballast | None = None
     warm_up_network: AsyncCallback | None = None
     started_at: float = field(default_factory=time.time)
 
-    async def live(self) -> None:
-        """Be a device until cancelled: hear, take turns, ring. Never ends by itself."""
+    async def live(self, is_up: Callable[[], None] = lambda: None) -> None:
+        """Be a device until cancelled: hear, take turns, ring. Never ends by itself.
+
+        ``is_up`` is called when sound, button and state can be used; weights may still be loading.
+        """
         self.asker.is_shell_open = True
         self.ear.when_card_lost = self._microphone_lost
         self.ear.when_card_found = self._microphone_found
@@ -112,8 +122,13 @@ class Box:
             tasks.create_task(self.soul.run(), name="soul")
             tasks.create_task(self.retention.run(), name="retention")
             tasks.create_task(self.live_plugins(), name="plugins")
+            if self.ballast is not None:
+                watching = self.ballast.watch(self.clock, self._disk_full, self._disk_has_room)
+                tasks.create_task(watching, name="ballast")
             if self.button is not None:
                 tasks.create_task(self.button.run(), name="button")
+            await asyncio.sleep(0)  # All of them have begun.
+            is_up()
             # These run for ever, or have nothing to do; the group ends when this method is cancelled.
             await asyncio.Event().wait()
 
@@ -149,8 +164,9 @@ class Box:
             "model": self.facts.model or "none: the box answers by itself",
             "tools": len(self.registry.tools),
             "sandbox": self.facts.sandbox(),
+            "safe mode": self.facts.safe_mode() or "off",
             "plugin problems": list(self.facts.plugin_problems()),
-            "store problems": [text for _, text in self.facts.store_notes],
+            "store problems": self._store_problems(),
             "settings problems": list(self.facts.settings_problems),
             "soul": list(self.soul.problems),
             "timers": len(self.schedule.waiting),
@@ -160,8 +176,13 @@ class Box:
                 "underruns": health.output_underruns,
                 "dropped": health.dropped_chunks,
             },
-            "running for": f"{time.time() - self.started_at:.0f} s",
+            "running for": _span(time.time() - self.started_at),
         }
+
+    def _store_problems(self) -> list[Json]:
+        is_full = self.ballast is not None and self.ballast.is_given_up
+        full = ["the disk is full: free some space, then everything is kept again"] if is_full else []
+        return [*(text for _, text in self.facts.store_notes), *full]
 
     @property
     def all_handlers(self) -> Mapping[str, Handler]:
@@ -212,6 +233,8 @@ class Box:
             self.speaker.notice(key, self.catalogue.say(key))
         if self.facts.is_private_chat_locked:
             self.speaker.notice("private", self.catalogue.say("private.restarted"))
+        for key, sentence in await asyncio.to_thread(self.facts.plugin_news):
+            self.speaker.notice(key, sentence)
         await self._tell_of_soul(self.soul.soul)
 
     async def _tell_of_soul(self, _soul: Soul) -> None:
@@ -228,6 +251,23 @@ class Box:
     def _microphone_found(self) -> None:
         self._notice_now("assistant.microphone_back")
 
+    def _disk_full(self) -> None:
+        self._notice_now("store.full")
+
+    def _disk_has_room(self) -> None:
+        self._notice_now("store.room_again")
+
     def _notice_now(self, key: str) -> None:
         """A notice that is said each time it happens, not only the first."""
         self.speaker.notice(f"{key}-{self.clock.monotonic_seconds():.0f}", self.catalogue.say(key))
+
+
+def _span(seconds: float) -> str:
+    """So long, in the two largest units that it has."""
+    left = max(0, round(seconds))
+    words: list[str] = []
+    for size, unit in ((86_400, "d"), (3600, "h"), (60, "min"), (1, "s")):
+        count, left = divmod(left, size)
+        if count or (unit == "s" and not words):
+            words.append(f"{count} {unit}")
+    return " ".join(words[:2])

@@ -32,6 +32,7 @@
     │   ├── NetworkTooLargeError
     │   ├── NetworkDecodingError      the body cannot be unpacked
     │   └── LaneRefusedError          the URL is ambiguous or on the wrong side
+    ├── JournalError                  the system's journal cannot be read
     ├── SandboxError                  a program cannot be run in a sandbox
     ├── StoreError
     │   ├── NewerStoreError           the file was written by a newer version
@@ -103,6 +104,10 @@ class PowerError(ApplianceError):
 
 class WeightsError(ApplianceError):
     """Speech weights are missing or damaged."""
+
+
+class JournalError(ApplianceError):
+    """The system's journal cannot be read."""
 
 
 class HearingError(ApplianceError):

@@ -60,7 +60,7 @@ class Memory:
         self._rounds = rounds
         self._clock = clock
         self._history_turns = history_turns
-        self._rest_after = timedelta(minutes=rest_minutes)
+        self.rest_after(rest_minutes)
         self._private = private
         self._chat = ""
         #: The chat in which the turn that is on began: its words belong there, whatever is in use by its end.
@@ -75,6 +75,10 @@ class Memory:
         self.last_heard = ""
         self.last_reply = ""
         self.last_did: tuple[str, ...] = ()
+
+    def rest_after(self, minutes: float) -> None:
+        """After so long without a word a spoken conversation begins anew; 0 lets it go on for ever."""
+        self._rest_after = timedelta(minutes=minutes)
 
     @property
     def chat_in_use(self) -> str:

@@ -41,11 +41,14 @@ class SoundCardInfo:
 
 @dataclass(frozen=True)
 class SoundCardHealth:
-    """Counters since start: lost input, gaps in a sound that played, and input blocks dropped because we were late."""
+    """Counters since start: lost input, gaps in a sound that played, input blocks dropped because we were late, and all
+    that came from the microphone, late or not.
+    """
 
     input_overruns: int = 0
     output_underruns: int = 0
     dropped_chunks: int = 0
+    arrived_blocks: int = 0
 
 
 #: Called on the audio thread for each output block: the number of frames wanted, back come int16 mono samples.

@@ -2,21 +2,29 @@
 
 from __future__ import annotations
 
+import asyncio
 import dataclasses
+import logging
 from collections.abc import Callable, Mapping
 
 from appliance.contracts.shelf import PluginShelf, in_words
 from appliance.control import Caller, Handler
-from appliance.errors import UsageError
+from appliance.errors import StoreError, UsageError
+from appliance.home import Home
+from appliance.install.places import Places
+from appliance.install.standing import standings, with_standing
 from appliance.network.seen import Seen
 from appliance.ports import Json
+
+_LOG = logging.getLogger(__name__)
 
 
 class PluginService:
     """Serves the plugins of a running box."""
 
-    def __init__(self, shelf: PluginShelf, redact: Callable[[str], str], seen: Seen) -> None:
+    def __init__(self, shelf: PluginShelf, redact: Callable[[str], str], seen: Seen, home: Home) -> None:
         self._shelf = shelf
+        self._places = Places(home)
         self._redact = redact
         self._seen = seen
 
@@ -29,6 +37,8 @@ class PluginService:
             "plugin.switch": self.plugin_switch,
             "plugin.set": self.plugin_set,
             "plugin.reload": self.plugin_reload,
+            "plugin.forget": self.plugin_forget,
+            "plugin.safe_mode": self.plugin_safe_mode,
             "credential.changed": self.credential_changed,
         }
 
@@ -42,14 +52,15 @@ class PluginService:
 
     async def plugin_list(self, _params: Mapping[str, Json], _caller: Caller) -> Json:
         """Every plugin of both contracts."""
-        return [self._clean(dataclasses.asdict(row)) for row in await self._shelf.rows()]
+        return await self._rows()
 
     async def plugin_info(self, params: Mapping[str, Json], _caller: Caller) -> Json:
         """Everything about the plugin ``{"name"}``, and which hosts it asked today."""
         name = _name(params)
         details = dataclasses.asdict(await self._shelf.details(name))
         rows = [row for row in await self._seen.today() if row.who == f"plugin:{name}"]
-        return {**self._clean(details), "hosts_today": [dataclasses.asdict(row) for row in rows]}
+        hosts = [dataclasses.asdict(row) for row in rows]
+        return {**self._clean(details), "plugin": await self._row(name), "hosts_today": hosts}
 
     async def plugin_switch(self, params: Mapping[str, Json], _caller: Caller) -> Json:
         """Switch ``{"name"}`` on or off (``{"on"}``; null: as its author wants it); how it is then."""
@@ -69,9 +80,29 @@ class PluginService:
         return {"settings": details["settings"], "described_anew": described}
 
     async def plugin_reload(self, params: Mapping[str, Json], _caller: Caller) -> Json:
-        """Load ``{"name"}`` anew from its files; how it is then, null when it is gone."""
+        """Load ``{"name"}`` anew from its files, and from what they are when ``{"dev"}``; how it is then, null if gone.
+
+        The owner wants it tried: a quarantine is lifted.
+        """
+        self._shelf.admission.work_on(_name(params), bool(params.get("dev")))
+        await self._shelf.forgive(_name(params))
         await self._shelf.reload(_name(params))
         return await self._row(_name(params))
+
+    async def plugin_forget(self, params: Mapping[str, Json], _caller: Caller) -> Json:
+        """The plugin ``{"name"}`` has gone for good: let go of what it had stored."""
+        await asyncio.to_thread(self._shelf.tools.states.forget, _name(params))
+        return {}
+
+    async def plugin_safe_mode(self, params: Mapping[str, Json], _caller: Caller) -> Json:
+        """Switch safe mode on or off (``{"on"}``; without it nothing changes); how it is then, and why."""
+        is_on = params.get("on")
+        if is_on is not None and not isinstance(is_on, bool):
+            raise UsageError("on is true or false")
+        if is_on is not None:
+            await self._shelf.set_safe_mode(is_on)
+        why = self._shelf.admission.starts.why_safe_mode
+        return {"on": bool(why), "why": why}
 
     async def credential_changed(self, params: Mapping[str, Json], _caller: Caller) -> Json:
         """The owner has changed the secrets, of ``{"plugin"}`` or of all."""
@@ -79,8 +110,17 @@ class PluginService:
         return {}
 
     async def _row(self, name: str) -> Json:
+        return next((row for row in await self._rows() if row["name"] == name), None)
+
+    async def _rows(self) -> list[Json]:
+        """Every plugin, with what is known of its installation."""
         rows = await self._shelf.rows()
-        return next((self._clean(dataclasses.asdict(row)) for row in rows if row.name == name), None)
+        try:
+            found = await asyncio.to_thread(standings, self._places)
+        except (OSError, StoreError) as error:
+            _LOG.error("what was installed cannot be read: %s", error)
+            found = {}
+        return [self._clean(with_standing(dataclasses.asdict(row), found.get(row.name))) for row in rows]
 
     def _clean(self, value: Json) -> Json:
         """No secret goes out, wherever a plugin put it."""

@@ -21,6 +21,8 @@ _STAGES: dict[type[Event], str] = {
     events.SpeechStarted: "speech_started",
     events.SpeechEnded: "speech_ended",
     events.Transcribed: "transcribed",
+    events.ApprovalRequested: "asked",
+    events.ApprovalDecided: "decided",
     events.ToolStarted: "first_tool",
     events.ToolFinished: "first_tool_done",
     events.PlaybackStarted: "first_sound",
@@ -107,8 +109,8 @@ class Stopwatch:
             rows.add(event, event.at_seconds - started)
             self._log.add_steps(event.turn_id, rows.rows)
         stage = _STAGES.get(type(event))
-        if stage is None:
-            return
+        if stage is None or (stage == "decided" and (event.turn_id, "asked") not in self._reached):
+            return  # Nobody waited for a decision that the settings had made.
         if (event.turn_id, stage) not in self._reached:
             self._reached.add((event.turn_id, stage))
             self._log.stage(event.turn_id, stage, event.at_seconds - started)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import enum
 import itertools
 import uuid
@@ -10,6 +11,14 @@ from dataclasses import dataclass, field
 
 from appliance.errors import TurnDroppedError
 from appliance.events import EndReason
+
+#: Follows into the tasks of a turn, and into the plugin code that it calls.
+_CURRENT: contextvars.ContextVar[str] = contextvars.ContextVar("current_turn", default="")
+
+
+def current_turn_id() -> str:
+    """Id of the turn whose code runs here; "" outside a turn."""
+    return _CURRENT.get()
 
 
 class TurnState(enum.StrEnum):
@@ -40,6 +49,12 @@ class Turn:
     _gate: asyncio.Event = field(default_factory=asyncio.Event)
     _is_dropped: bool = False
     _calls: itertools.count[int] = field(default_factory=lambda: itertools.count(1))
+
+    def context(self) -> contextvars.Context:
+        """Where its code runs, so that what is logged there is known to be of this turn."""
+        context = contextvars.copy_context()
+        context.run(_CURRENT.set, self.turn_id)
+        return context
 
     @property
     def is_voice(self) -> bool:

@@ -26,6 +26,7 @@ from appliance.ports import Button, ButtonLamp, FaceBackend, FaceState, Power, S
 from appliance.ports_sandbox import WorkerLauncher
 from appliance.ports_think import HttpDoor, ModelEndpoint
 from appliance.think.config import ThinkConfig
+from appliance.wiring_doctor import outside
 from appliance.wiring_faces import Faces, configured_faces
 
 if TYPE_CHECKING:
@@ -73,9 +74,11 @@ async def open_box(
     """
     from appliance.adapters.chat_cipher import AesChatCipher
     from appliance.assembly import assemble
+    from appliance.crash_guard import guarded
     from appliance.network.door import Door
     from appliance.records import open_records
     from appliance.soul_settings import with_soul
+    from appliance.tools.config import ToolsConfig
 
     clock = SystemClock()
     config = await asyncio.to_thread(with_soul, config, home)
@@ -84,6 +87,9 @@ async def open_box(
     async with contextlib.AsyncExitStack() as stack:
         records = await stack.enter_async_context(open_records(home, clock, credentials, AesChatCipher()))
         stack.enter_context(_working_in(home.folder))
+        growth_mb = config.of(ToolsConfig).plugin_memory_mb
+        is_device = sound is Sound.DEVICE
+        guard = await stack.enter_async_context(guarded(home, clock, is_device=is_device, growth_mb=growth_mb))
         network = house_network(config, credentials, clock, records.seen.note)
         door = Door(network.client(), who="model")
         stack.push_async_callback(door.close)
@@ -95,8 +101,11 @@ async def open_box(
             _adapters(home, config, sound, clock, records, door, faces),
             facade=facade,
             is_model_local=_is_in_house(network, config.of(ThinkConfig).url),
+            doctor=outside(config, network),
+            starts=guard.starts,
         )
         box = await stack.enter_async_context(assemble(adapters, home, config, clock, records))
+        guard.ready()
         yield box
         if record_to is not None:
             _write_recording(box.card, record_to)
@@ -140,7 +149,9 @@ def _adapters(
     button, lamp = _button(config, home, clock, sound)
     return Adapters(
         card=partial(_card, config, clock, sound),
-        synthesizer=PiperSynthesizer(models.locate(speak.voice, home.models_folder, speak.voice_path)),
+        synthesizer=PiperSynthesizer(
+            models.locate(speak.voice, home.models_folder, speak.voice_path), parts_folder=home.cache_folder / "voice"
+        ),
         transcriber=WhisperTranscriber(
             models.locate(hear.model, home.models_folder, hear.model_path),
             languages=(language,),
@@ -157,7 +168,7 @@ def _adapters(
         pictures=PillowPictures(),
         button=button,
         lamp=lamp,
-        workers=_workers(home),
+        workers=workers_of(home),
         power=_power(config, home),
         is_line_cached=sound is Sound.DEVICE,
         problems=(*problems, *faces.problems),
@@ -180,7 +191,7 @@ def _wake_words(config: Config, sound: Sound) -> tuple[WakeWordDetector, tuple[s
         return MicroWakeWords(ListenConfig().wake_words), (str(error),)
 
 
-def _workers(home: Home) -> tuple[WorkerLauncher, ...]:
+def workers_of(home: Home) -> tuple[WorkerLauncher, ...]:
     """Every kind of sandbox that this box may have, best first."""
     from appliance.adapters.worker_bubblewrap import BubblewrapWorkers
     from appliance.adapters.worker_rlimits import LimitedWorkers
@@ -349,7 +360,8 @@ def control_socket(home: Home, handlers: Mapping[str, Handler]) -> contextlib.Ab
     """Answers clients of this home inside ``async with``. Raises ``HomeLockedError``."""
     from appliance.adapters.control_socket import ControlSocket
 
-    return ControlSocket(home.control_socket, handlers)
+    # The group of the service's user is that of the people who may talk to it.
+    return ControlSocket(home.control_socket, handlers, group=os.getegid() if home.is_service else None)
 
 
 def control_client(home: Home) -> contextlib.AbstractAsyncContextManager[Control]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -88,8 +88,8 @@ def device_faces(face: FaceConfig, home: Home, clock: Clock, buses: Buses) -> Fa
         try:
             if name in _DEVICES:
                 backends.append(_DEVICES[name](face, home, clock, buses))
-            elif name not in _DRAWN:
-                raise ConfigError(f"face.backends: {name!r} is none; there are: {', '.join((*_DRAWN, *_DEVICES))}")
+            else:
+                check_backends((name,))
         except ConfigError as error:
             problems.append(str(error))
 
@@ -99,6 +99,18 @@ def device_faces(face: FaceConfig, home: Home, clock: Clock, buses: Buses) -> Fa
                 backend.on_button = on_button
 
     return Faces(tuple(backends), tuple(dict.fromkeys(problems)), connect)
+
+
+def known_backends() -> tuple[str, ...]:
+    """Every name that ``face.backends`` takes."""
+    return (*_DRAWN, *_DEVICES)
+
+
+def check_backends(names: Sequence[str]) -> None:
+    """Raise ``ConfigError`` for a name of ``face.backends`` that is none."""
+    for name in names:
+        if name not in known_backends():
+            raise ConfigError(f"face.backends: {name!r} is none; there are: {', '.join(known_backends())}")
 
 
 def recorded_buses(folder: Path) -> Buses:

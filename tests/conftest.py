@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Generator, Iterator
 
 import pytest
@@ -10,6 +11,9 @@ import pytest
 from tests.firmware.rig import Firmware, built
 from tests.sound_server import SoundServer
 from tests.system_packages import firmware_packages, missing, sound_packages
+
+# A shell starts what runs in its background deaf to Ctrl-C, and children inherit that; some tests type it.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(scope="session")

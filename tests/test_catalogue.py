@@ -12,6 +12,7 @@ import pytest
 
 from appliance import errors
 from appliance.catalogue import Catalogue
+from appliance.config import load
 from appliance.errors import ConfigError
 from appliance.home import shipped
 
@@ -23,6 +24,8 @@ TABLES = {key.partition(".")[0] for key in ENGLISH.keys}
 _KEY = re.compile(r"(?P<table>[a-z_{}]+)\.(?P<name>[a-z_{}]*[a-z}])")
 #: What looks like a key and is the name of a file.
 _FILE_KINDS = frozenset({"toml", "json", "py", "db", "wav", "bak"})
+#: What looks like a key and is a setting.
+_SETTINGS = frozenset(f"{origin.section}.{origin.key}" for origin in load(None, {}).origins)
 
 
 def catalogue(folder: Path, **files: str) -> Catalogue:
@@ -82,7 +85,7 @@ def keys_in_code() -> dict[str, str]:
     for name, tree in sources():
         for node in ast.walk(tree):
             key = _KEY.fullmatch(_text(node) or "")
-            if key is None or key["name"] in _FILE_KINDS:
+            if key is None or key["name"] in _FILE_KINDS or key[0] in _SETTINGS:
                 continue
             if key["table"] in TABLES or ("{}" in key["table"] and key["name"] != "{}"):
                 found.setdefault(key[0], f"{name}:{getattr(node, 'lineno', 0)}")

@@ -21,10 +21,13 @@ from appliance import (
     control,
     errors,
     ports,
+    ports_doctor,
     ports_face,
+    ports_logs,
     ports_pictures,
     ports_privacy,
     ports_sandbox,
+    ports_service,
     ports_think,
 )
 from appliance.store import shapes
@@ -37,10 +40,13 @@ LONGEST_FILE_LINES = 450
 #: Files whose Protocols are needs of the core.
 PORT_MODULES = (
     ports,
+    ports_doctor,
     ports_face,
+    ports_logs,
     ports_pictures,
     ports_privacy,
     ports_sandbox,
+    ports_service,
     ports_think,
     control,
     shapes,

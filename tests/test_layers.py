@@ -13,19 +13,28 @@ PACKAGE = Path(__file__).resolve().parent.parent / "appliance"
 #: Lowest first; names in one row are siblings and do not import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("clock", "audio"),
+    ("clock", "audio", "durable"),
     ("events",),
     ("ports", "control"),
-    ("ports_think", "ports_face", "ports_pictures", "ports_privacy", "ports_sandbox"),
+    (
+        "ports_think",
+        "ports_face",
+        "ports_pictures",
+        "ports_privacy",
+        "ports_sandbox",
+        "ports_logs",
+        "ports_service",
+        "ports_doctor",
+    ),
     ("bus",),
-    ("catalogue", "config", "config_file", "home", "hub"),
-    ("models",),
+    ("catalogue", "config", "config_file", "home", "hub", "name_lists", "crash_file", "watchdog"),
+    ("models", "spare_home"),
     ("store", "network"),
     ("tools",),
     ("approve", "listen", "think", "speak", "face"),
-    ("contracts", "install", "device"),
-    ("turn", "trace", "controls", "soul_settings"),
-    ("memory",),
+    ("contracts", "install", "device", "keeping"),
+    ("turn", "trace", "controls", "soul_settings", "memory_watch"),
+    ("memory", "log_ring", "crash_guard"),
     ("assistant_parts",),
     ("assistant",),
     (
@@ -37,15 +46,26 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "service_approval",
         "service_answers",
         "service_toolsets",
+        "live_settings",
         "box",
     ),
-    ("service", "service_plugins", "records"),
+    ("service", "service_plugins", "service_installs", "service_logs", "service_names", "records", "doctor"),
     ("assembly_ground",),
     ("assembly_plugins",),
     ("assembly_parts",),
+    ("assembly_doctor",),
     ("assembly",),
-    ("wiring_faces", "wiring_board"),
+    (
+        "wiring_faces",
+        "wiring_board",
+        "wiring_hearing",
+        "wiring_speaking",
+        "wiring_service",
+        "wiring_doctor",
+        "wiring_keeping",
+    ),
     ("wiring", "testing"),
+    ("wiring_setup", "wiring_installs"),
     ("bench",),
     ("cli", "panel"),
 )
@@ -55,12 +75,24 @@ _LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
 _ADAPTERS_REACH = _LEVEL["ports_think"]
 _FAKES_REACH = _LEVEL["assistant"] - 1
 #: Who may name adapters; everybody else is handed them.
-_ADAPTERS_ALLOWED_IN = ("wiring", "wiring_faces", "wiring_board", "testing")
+_ADAPTERS_ALLOWED_IN = (
+    "wiring",
+    "wiring_faces",
+    "wiring_board",
+    "wiring_hearing",
+    "wiring_speaking",
+    "wiring_service",
+    "wiring_doctor",
+    "wiring_setup",
+    "wiring_installs",
+    "wiring_keeping",
+    "testing",
+)
 
 #: Third-party libraries that any layer may use: arithmetic on samples, a file format, no outside thing.
 _COMMON_LIBRARIES = frozenset({"numpy", "soxr", "tomlkit"})
 #: What the interface of an adapter's library is made of.
-_COMPANIONS = {"hassil": "yaml", "piper": "onnxruntime"}
+_COMPANIONS = {"hassil": "yaml", "piper": "onnxruntime", "faster_whisper": "ctranslate2"}
 #: The author's kit is a plugin of it.
 _TEST_LIBRARIES = {"pytest": "testing"}
 #: What speaks HTTP: for the network alone, and for the benchmark that compares it with them.

@@ -281,6 +281,21 @@ def test_a_new_raspberry_pi_gets_its_pins_from_the_system_and_goes_on_without_th
     assert "Warning: a button and lights on the board's pins will not work" in done.stderr
 
 
+def test_a_copy_is_installed_elsewhere_and_needs_the_checkout_no_more(computer: Computer) -> None:
+    folder = computer.folder / "elsewhere" / "1.0"
+    folder.parent.mkdir()
+    done = computer.run("copy", str(folder))
+    assert done.returncode == 0
+    install = "python -m pip install --disable-pip-version-check --no-input"
+    assert computer.calls == [
+        f"{install} --only-binary :all: --require-hashes -r {computer.checkout}/requirements.lock",
+        f"{install} --quiet --no-deps --no-build-isolation {computer.checkout}",
+    ]
+    assert str(folder) in (folder / "bin/activate").read_text(encoding="utf-8")
+    assert not (computer.checkout / ".venv").exists()
+    assert "name the folder: ./run copy FOLDER" in computer.run("copy").stderr
+
+
 def test_the_tests_get_their_tools_and_every_check_runs(computer: Computer) -> None:
     computer.has(test_packages="shellcheck reads the shell scripts\n")
     done = computer.run("test", "tests/face", "-x")
@@ -304,7 +319,10 @@ def test_a_failing_check_fails_the_tests_and_is_named_at_the_end(computer: Compu
     done = computer.run("test")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"run: failed: {check}"
-    assert computer.calls[-1] == "python -m pytest"
+    halves = [call for call in computer.calls if call.startswith("python -m pytest tests/") or "--ignore=" in call]
+    assert len(halves) == 2
+    beside, others = sorted(halves, key=lambda call: "--ignore=" in call)
+    assert others.split() == ["python", "-m", "pytest", *(f"--ignore={folder}" for folder in beside.split()[3:])]
 
 
 def test_the_scripts_are_plain_shell(tmp_path: Path) -> None:

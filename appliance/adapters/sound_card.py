@@ -66,6 +66,7 @@ class PortAudioSoundCard:
         self._output_rate_hz = 0
         self._problems: dict[Direction, str] = {}
         self._names = {Direction.INPUT: "", Direction.OUTPUT: ""}
+        self._taps: list[Callable[[AudioChunk], None]] = []
         # Set on the sound thread only.
         self._portaudio: Any = None
         self._found: tuple[SoundDevice, ...] = ()
@@ -89,7 +90,8 @@ class PortAudioSoundCard:
     @property
     def health(self) -> SoundCardHealth:
         """Counters since ``open``, over all losses."""
-        return SoundCardHealth(self._counters.overruns, self._counters.underruns, self._counters.dropped)
+        counted = self._counters
+        return SoundCardHealth(counted.overruns, counted.underruns, counted.dropped, counted.arrived)
 
     async def open(self, render: Render) -> None:
         """Open what exists; ``info.problem`` says what does not. ``render`` runs on the audio thread."""
@@ -133,6 +135,11 @@ class PortAudioSoundCard:
 
     def output_ready(self) -> None:
         """Nothing to do: the device has a clock of its own and asks for sound all the time."""
+
+    def tap(self, heard: Callable[[AudioChunk], None]) -> Callable[[], None]:
+        """Call ``heard`` with what ``chunks`` takes, as the device gave it, until what is given back is called."""
+        self._taps.append(heard)
+        return lambda: self._taps.remove(heard)
 
     async def close(self) -> None:
         """Stop both streams; safe to call twice."""
@@ -269,6 +276,7 @@ class PortAudioSoundCard:
             self._counters,
             news=lambda: self._post(self._news.set),
             gone=lambda reason: self._post(self._lose, f"the microphone {device.name!r} is gone: {reason}"),
+            tap=self._tell_taps,
         )
 
     def _make_speaker(self, device: SoundDevice, shape: tuple[int, int]) -> Loudspeaker:
@@ -281,6 +289,10 @@ class PortAudioSoundCard:
             render=self._render,
             gone=lambda reason: self._post(self._lose, f"the speaker {device.name!r} is gone: {reason}"),
         )
+
+    def _tell_taps(self, sound: AudioChunk) -> None:
+        for heard in list(self._taps):
+            heard(sound)
 
     def _close_microphone(self) -> None:
         microphone, self._microphone = self._microphone, None

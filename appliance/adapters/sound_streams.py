@@ -15,7 +15,7 @@ import numpy as np
 
 from appliance.adapters.hearing_stream import HearingStream
 from appliance.adapters.sound_devices import Direction, SoundDevice
-from appliance.audio import HEARING_FORMAT, Samples
+from appliance.audio import HEARING_FORMAT, AudioChunk, AudioFormat, Samples
 from appliance.errors import AudioError
 from appliance.ports import Render
 
@@ -40,10 +40,14 @@ class Counters:
     overruns: int = 0
     underruns: int = 0
     dropped: int = 0
+    arrived: int = 0
 
 
 class Microphone:
-    """An open input. ``news`` is called on the audio thread when enough sound waits, ``gone`` when it stopped."""
+    """An open input. ``news`` is called on the audio thread when enough sound waits, ``gone`` when it stopped.
+
+    ``tap`` gets what ``chunks`` takes as the device gave it.
+    """
 
     def __init__(
         self,
@@ -54,9 +58,12 @@ class Microphone:
         *,
         news: Callable[[], None],
         gone: Callable[[str], None],
+        tap: Callable[[AudioChunk], None] = lambda _sound: None,
     ) -> None:
         rate_hz, channels = shape
         self.device = device
+        self._format = AudioFormat(rate_hz, channels)
+        self._tap = tap
         #: Blocks that came since it was opened; stands still when the device is stuck.
         self.arrived = 0
         self.blocks_wanted = _IDLE_BLOCKS
@@ -79,7 +86,9 @@ class Microphone:
         while self._blocks:
             waiting.append(self._blocks.popleft())
         if waiting:
-            frames = np.concatenate(waiting).astype(np.float32) / 32768.0
+            raw = np.concatenate(waiting)
+            self._tap(AudioChunk(raw if self._format.channels > 1 else raw[:, 0], self._format))
+            frames = raw.astype(np.float32) / 32768.0
             self._rest = np.concatenate([self._rest, self._hearing.convert(frames)])
         whole = len(self._rest) // _CHUNK_UNIT * _CHUNK_UNIT
         ready, self._rest = self._rest[:whole], self._rest[whole:]
@@ -97,6 +106,7 @@ class Microphone:
             self._counters.dropped += 1
         self._blocks.append(block.copy())
         self.arrived += 1
+        self._counters.arrived += 1
         if len(self._blocks) >= self.blocks_wanted:
             self._news()
 

@@ -12,7 +12,7 @@ import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,7 +35,8 @@ COMMANDS: dict[str, Command] = {
     "ask": Command("ask", "one whole turn from a WAV or a text"),
     "say": Command("say", "speak a text"),
     "status": Command("status", "what the box is, has and does now"),
-    "plugin": Command("plugin", "plugins: list, info, on, off, set; for authors: new, check, dev, test"),
+    "logs": Command("logs_command", "what the device logged: -f follows it, of one turn, of one plugin"),
+    "plugin": Command("plugin", "plugins: list, info, on, off, set; install, update, remove; for authors: new, dev"),
     "tool": Command("tool", "the tools as a model sees them: list, run, why"),
     "toolset": Command("toolset", "which plugins' tools take part: list, show, use, new, delete"),
     "chat": Command("chat", "conversations: list, show, new, use, rename, clear, delete; private ones"),
@@ -48,8 +49,14 @@ COMMANDS: dict[str, Command] = {
     "answer": Command("answer", "type what a tool waits for, above all secrets"),
     "audit": Command("audit", "who did what with whose permission; verify the trail"),
     "net": Command("net", "which way requests go: classify URLs, test the lanes, seen hosts"),
-    "config": Command("config", "every setting with its value and where it comes from"),
+    "config": Command("config", "every setting with its value and where it comes from; set and unset one"),
+    "setup": Command("setup", "guided: microphone, speaker, wake word, voice, model, button, face"),
+    "completion": Command("completion", "what makes the Tab key of bash, zsh or fish know these commands"),
     "devices": Command("devices", "microphones and speakers by name"),
+    "doctor": Command("doctor", "what is wrong with the box, and the one thing to do about each"),
+    "backup": Command("backup", "put everything you would miss into one file, while the device runs"),
+    "restore": Command("restore", "bring a home back from a backup, also on a new card"),
+    "reset": Command("reset", "before the box is given away: remove all that is yours"),
     "bench": Command("bench", "what things cost on this machine"),
 }
 
@@ -64,6 +71,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not arguments.command:
         return 0
     log = SafeLog(is_debug=arguments.debug, is_device=arguments.command == "run")
+    arguments.log = log
     with log.shown():
         return _run(arguments, log)
 
@@ -100,19 +108,30 @@ def _parse(words: list[str]) -> argparse.Namespace:
     everywhere = _options_of_every_command()
     given = argparse.Namespace(json=False, debug=bool(os.environ.get("APPLIANCE_DEBUG")), set=[], credentials=None)
     given, words = everywhere.parse_known_args(words, given)
-    description = "A voice assistant for a small box."
-    parser = argparse.ArgumentParser(prog="appliance", description=description, parents=[everywhere])
-    parser.add_argument("--version", action="version", version=f"appliance {__version__}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     name = next((word for word in words if not word.startswith("-")), "")
-    for known, command in COMMANDS.items():
-        sub = commands.add_parser(known, help=command.help, description=command.help, parents=[everywhere])
-        if known == name:
-            _module(known).add_arguments(sub)
+    parser = _parser(everywhere, [name])
     arguments = parser.parse_args(words, given)
     if not arguments.command:
         parser.print_help()
     return arguments
+
+
+def whole_parser() -> argparse.ArgumentParser:
+    """Every command with all its arguments; imports them all, which takes a moment."""
+    return _parser(_options_of_every_command(), COMMANDS)
+
+
+def _parser(everywhere: argparse.ArgumentParser, whole: Collection[str]) -> argparse.ArgumentParser:
+    """Every command, those of ``whole`` with their arguments."""
+    description = "A voice assistant for a small box."
+    parser = argparse.ArgumentParser(prog="appliance", description=description, parents=[everywhere])
+    parser.add_argument("--version", action="version", version=f"appliance {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    for known, command in COMMANDS.items():
+        sub = commands.add_parser(known, help=command.help, description=command.help, parents=[everywhere])
+        if known in whole:
+            _module(known).add_arguments(sub)
+    return parser
 
 
 def _options_of_every_command() -> argparse.ArgumentParser:

@@ -43,7 +43,7 @@ def _show(arguments: argparse.Namespace) -> int:
 
 
 def _set(arguments: argparse.Namespace) -> int:
-    arguments.set = [*arguments.set, f"think.url={arguments.url}", f"think.model={arguments.model}"]
+    _use(arguments, arguments.url, arguments.model)
     # A URL that is none is refused before anybody types a key.
     config, credentials = config_of(arguments), credentials_of(arguments)
     model_endpoint(config, credentials, SystemClock(), http_door(config, credentials))
@@ -51,15 +51,28 @@ def _set(arguments: argparse.Namespace) -> int:
     check = asyncio.run(_check(arguments, key))
     if not check.works and not arguments.force:
         raise ApplianceError(f"{check.sentence} (nothing was changed; --force keeps it all the same)")
-    _keep(arguments, key)
+    keep_model(arguments, arguments.url, arguments.model, key)
     _report(arguments, EndpointCheck(check.works, f"{check.sentence} A running device takes it at its next start."))
     return 0
 
 
-def _keep(arguments: argparse.Namespace, key: str) -> None:
+async def check_model(arguments: argparse.Namespace, url: str, model: str, key: str | None) -> EndpointCheck:
+    """Whether the model at that URL works, with ``key`` or else the stored one. Raises ``ConfigError``."""
+    before = list(arguments.set)
+    _use(arguments, url, model)
+    try:
+        return await _check(arguments, key)
+    finally:
+        arguments.set = before
+
+
+def keep_model(arguments: argparse.Namespace, url: str, model: str, key: str | None) -> None:
+    """Use that model from now on, with that key ("" forgets the stored one, None leaves it); "" is no model."""
     credentials = credentials_of(arguments)
     # First the settings: they may be the system's, which not everybody may change.
-    set_values(home_of(arguments).config_file, "think", {"url": arguments.url, "model": arguments.model or None})
+    set_values(home_of(arguments).config_file, "think", {"url": url or None, "model": model or None})
+    if key is None:
+        return
     if key:
         credentials.set(MODEL_KEY, key)
     else:
@@ -67,7 +80,11 @@ def _keep(arguments: argparse.Namespace, key: str) -> None:
         credentials.remove(MODEL_KEY)
     origin = credentials.origin(MODEL_KEY)
     if origin not in ("", "file"):
-        complain(f"{MODEL_KEY} is also given by {origin}, and that key is sent to {arguments.url}")
+        complain(f"{MODEL_KEY} is also given by {origin}, and that key is sent to {url}")
+
+
+def _use(arguments: argparse.Namespace, url: str, model: str) -> None:
+    arguments.set = [*arguments.set, f"think.url={url}", f"think.model={model}"]
 
 
 def _off(arguments: argparse.Namespace) -> int:

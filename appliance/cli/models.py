@@ -21,8 +21,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     actions.add_parser("list", help="every known set of weights")
     verify = actions.add_parser("verify", help="check every byte of the weights that are in use")
     verify.add_argument("names", nargs="*", help="these instead")
-    fetch = actions.add_parser("fetch", help="bring weights into the home")
-    fetch.add_argument("names", nargs="+")
+    fetch = actions.add_parser("fetch", help="bring the weights that are in use into the home, unless they are here")
+    fetch.add_argument("names", nargs="*", help="these instead")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -50,7 +50,7 @@ def _list(arguments: argparse.Namespace) -> int:
                 "megabytes": None if size is None else round(size / 1e6, 1),
                 "languages": ",".join(weights.languages),
                 "licence": weights.licence,
-                "is_here": _is_here(name, folder),
+                "is_here": is_here(name, folder),
                 "is_used": name in in_use,
             }
         )
@@ -99,8 +99,8 @@ async def _fetch_all(arguments: argparse.Namespace) -> None:
     environment = pip_environment(config, credentials)
     door = download_door(config, credentials)
     try:
-        for name in arguments.names:
-            places[name] = str(await models.fetch(name, folder, door, _show_progress, environment=environment))
+        for name in arguments.names or _in_use(arguments):
+            places[name] = str(await models.fetch(name, folder, door, show_progress, environment=environment))
             if not arguments.json:
                 print(f"{name}: {places[name]}")
     finally:
@@ -109,14 +109,16 @@ async def _fetch_all(arguments: argparse.Namespace) -> None:
         print_json(places)
 
 
-def _show_progress(file: str, done_bytes: int, total_bytes: int) -> None:
+def show_progress(file: str, done_bytes: int, total_bytes: int) -> None:
+    """How far a download is, where somebody watches."""
     if sys.stderr.isatty():
         share = f"{100 * done_bytes / total_bytes:3.0f} %" if total_bytes else f"{done_bytes / 1e6:.0f} MB"
         end = "\n" if done_bytes == total_bytes else ""
         print(f"\r  {file} {share}", end=end, file=sys.stderr, flush=True)
 
 
-def _is_here(name: str, folder: Path) -> bool:
+def is_here(name: str, folder: Path) -> bool:
+    """Whether these weights can be used."""
     try:
         models.locate(name, folder)
     except WeightsError:

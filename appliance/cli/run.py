@@ -8,20 +8,30 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine
-from contextlib import AsyncExitStack, ExitStack
+from contextlib import AsyncExitStack, ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from appliance import events
 from appliance.cli.ask import Watcher, print_turn
+from appliance.cli.leaving import CLEAN_UP_SECONDS, STOP_SECONDS, leave_now, leave_within
 from appliance.cli.session import LocalControl
 from appliance.cli.shared import check_writable, complain, config_of, credentials_of, home_of, print_json
+from appliance.clock import SystemClock
 from appliance.config import Config
-from appliance.errors import ApplianceError
+from appliance.crash_file import crashes_kept
+from appliance.errors import ApplianceError, HomeLockedError
 from appliance.events import Event
 from appliance.home import Home, shipped
+from appliance.keeping.swap import finish_restore, forget_old_homes
 from appliance.ports import SoundCardInfo
+from appliance.ports_service import ServiceManager
+from appliance.service_logs import LogService
+from appliance.spare_home import usable_home
+from appliance.watchdog import Watchdog, starting
 from appliance.wiring import Sound, control_socket, open_box
+from appliance.wiring_service import service_manager
 
 if TYPE_CHECKING:
     from appliance.box import Box
@@ -41,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Exit code 0 after a clean stop, or after the demo when there is nothing to hear or speak with."""
+    manager = service_manager()
+    _leave_it_to_the_service(home_of(arguments), manager)
     config = config_of(arguments, keep_going=True)
     check_writable(arguments.trace)
     if arguments.demo_out is not None:
@@ -48,17 +60,35 @@ def run(arguments: argparse.Namespace) -> int:
     for problem in config.problems:
         complain(f"{problem} (going on without it)")
     try:
-        return asyncio.run(_until_stopped(_run(arguments, home_of(arguments), config)))
+        return asyncio.run(_until_stopped(_run(arguments, home_of(arguments), config, manager), manager))
     except KeyboardInterrupt:
         return 0
 
 
-async def _until_stopped(work: Coroutine[Any, Any, int]) -> int:
-    """Do it until SIGTERM or Ctrl-C, which is a good end; a second one does not wait for anything."""
+def _leave_it_to_the_service(home: Home, manager: ServiceManager) -> None:
+    """Whoever calls ./run where the service is installed must not get its home, nor fight over the sound card."""
+    if not home.is_service or manager.is_there:
+        return
+    if home.folder.exists() and home.folder.stat().st_uid == os.geteuid():
+        return
+    raise HomeLockedError(
+        "the appliance is a service on this computer: appliance status tells how it is, sudo systemctl restart "
+        "appliance starts it anew; for one of your own beside it set APPLIANCE_HOME to a folder of yours"
+    )
+
+
+async def _until_stopped(work: Coroutine[Any, Any, int], manager: ServiceManager) -> int:
+    """Do it until SIGTERM or Ctrl-C, which is a good end; a second one does not wait for anything.
+
+    A service ends here for certain, whatever hangs: its manager would count a kill as a failure.
+    """
     loop, task = asyncio.get_running_loop(), asyncio.create_task(work, name="run")
     numbers = (signal.SIGINT, signal.SIGTERM)
 
     def stop() -> None:
+        if manager.is_there:
+            leave_within(STOP_SECONDS, 0)
+        manager.stopping()
         task.cancel()
         for number in numbers:
             loop.remove_signal_handler(number)
@@ -66,19 +96,35 @@ async def _until_stopped(work: Coroutine[Any, Any, int]) -> int:
     for number in numbers:
         loop.add_signal_handler(number, stop)
     await asyncio.wait({task})
-    return 0 if task.cancelled() else task.result()
+    error = None if task.cancelled() else task.exception()
+    code = 0 if task.cancelled() else 1 if error is not None else task.result()
+    if manager.is_there:
+        manager.stopping()
+        if error is None:
+            leave_now(code)
+        leave_within(CLEAN_UP_SECONDS, error.exit_code if isinstance(error, ApplianceError) else code)
+    if error is not None:
+        raise error
+    return code
 
 
-async def _run(arguments: argparse.Namespace, home: Home, config: Config) -> int:
+async def _run(arguments: argparse.Namespace, home: Home, config: Config, manager: ServiceManager) -> int:
     with ExitStack() as stack:
-        stack.enter_context(home.lock())
+        with suppress(OSError):  # a disk that takes nothing is told by what follows
+            finish_restore(home, SystemClock().now())
+        home = stack.enter_context(usable_home(home))
+        stack.enter_context(crashes_kept(home.crash_folder))
         trace = stack.enter_context(arguments.trace.open("w", encoding="utf-8")) if arguments.trace else None
         shows_face, credentials = not arguments.json, credentials_of(arguments)
-        async with open_box(home, config, credentials, Sound.DEVICE, shows_face=shows_face) as box:
+        async with AsyncExitStack() as on:
+            async with starting(manager, SystemClock()):
+                box = await on.enter_async_context(
+                    open_box(home, config, credentials, Sound.DEVICE, shows_face=shows_face)
+                )
             info = box.card.info
             # A service waits for a microphone that is plugged in later; a person at a terminal wants to see it work.
-            if (info.microphone and info.speaker) or arguments.stay or "NOTIFY_SOCKET" in os.environ:
-                await _live(box, home, arguments, trace)
+            if (info.microphone and info.speaker) or arguments.stay or manager.is_there:
+                await _live(box, home, arguments, trace, manager)
                 return 0
         if not arguments.json:
             print(f"There is no {_missing(info)} here, so this is the demo: a recorded question.", flush=True)
@@ -89,14 +135,18 @@ async def _run(arguments: argparse.Namespace, home: Home, config: Config) -> int
 # ------------------------------------------------------------------------------------------- the device
 
 
-async def _live(box: Box, home: Home, arguments: argparse.Namespace, trace: TextIO | None) -> None:
+async def _live(
+    box: Box, home: Home, arguments: argparse.Namespace, trace: TextIO | None, manager: ServiceManager
+) -> None:
     """Be a device until cancelled."""
     from appliance.trace import TraceFile
 
     async with AsyncExitStack() as stack:
         if trace is not None:
             stack.callback(box.bus.subscribe(TraceFile(trace, box.hides_words)))
-        await stack.enter_async_context(control_socket(home, box.all_handlers))
+        arguments.log.lines.hides_words = box.hides_words
+        handlers = {**box.all_handlers, **LogService(arguments.log.ring).handlers}
+        await stack.enter_async_context(control_socket(home, handlers))
         if sys.stdout.isatty() and not arguments.json:
             stack.callback(box.bus.subscribe(_show_talk))
         if arguments.verbose:
@@ -107,7 +157,33 @@ async def _live(box: Box, home: Home, arguments: argparse.Namespace, trace: Text
         else:
             _introduce(box, is_first=is_first)
         sys.stdout.flush()
-        await box.live()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(box.live(partial(_is_up, home, manager)), name="box")
+            tasks.create_task(_watchdog(box, manager).run(), name="watchdog")
+
+
+def _is_up(home: Home, manager: ServiceManager) -> None:
+    """This start was a good one."""
+    manager.ready()
+    if home.trouble is None:
+        asyncio.get_running_loop().run_in_executor(None, forget_old_homes, home)
+
+
+def _watchdog(box: Box, manager: ServiceManager) -> Watchdog:
+    """What tells the service manager that this box lives."""
+
+    def words() -> str:
+        if box.controls.is_muted:
+            return "muted"
+        return str(box.assistant.state) if box.ear.can_hear else "waiting for a microphone"
+
+    return Watchdog(
+        manager,
+        box.clock,
+        arrived=lambda: box.card.health.arrived_blocks,
+        can_hear=lambda: box.ear.can_hear,
+        words=words,
+    )
 
 
 def _introduce(box: Box, *, is_first: bool) -> None:

@@ -36,7 +36,10 @@ async def _turns(arguments: argparse.Namespace) -> int:
     times = story["times"]
     print(f"{times['turn_id']}  {times['started_at']}  {times['origin']}  {times['end_reason']}")
     print_table(
-        [(f"{seconds:8.3f} s", stage) for stage, seconds in sorted(times["stages"].items(), key=lambda s: s[1])]
+        [
+            (f"{seconds:8.3f} s", stage.replace("_", " "))
+            for stage, seconds in sorted(times["stages"].items(), key=lambda s: s[1])
+        ]
     )
     print_table([(_span(step), step["tool"], step["kind"], _mark(step)) for step in story["steps"]])
     if arguments.model:
@@ -63,6 +66,9 @@ def _mark(step: dict[str, Any]) -> str:
 def _print_list(turns: list[dict[str, Any]], *, as_json: bool) -> int:
     if as_json:
         print_json(turns)
+        return 0
+    if not turns:
+        print("no turn yet")
         return 0
     rows = [("turn", "started", "origin", "end", "waited", "whole")]
     for turn in turns:

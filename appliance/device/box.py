@@ -15,6 +15,7 @@ from appliance.device.entry_words import EntryWords
 from appliance.device.private_tools import private_tools
 from appliance.device.schedule import Schedule
 from appliance.device.settings import BoxSettings
+from appliance.device.slow_tool import Times, slow_tools
 from appliance.device.time_tools import time_tools
 from appliance.device.timer_tools import timer_tools
 from appliance.device.traffic_tool import TrafficToday, traffic_tools
@@ -39,6 +40,7 @@ class BoxParts:
     snooze_seconds: float
     trail: Trail
     traffic: TrafficToday
+    times: Times
     private: PrivateTalk
 
 
@@ -64,6 +66,7 @@ def box_tools(parts: BoxParts) -> list[BoxTool]:
         *private_tools(parts.private, catalogue),
         *why_tools(deeds, catalogue),
         *traffic_tools(parts.traffic, catalogue),
+        *slow_tools(parts.times, parts.health, catalogue),
         *about_tools(
             controls=parts.controls,
             health=parts.health,

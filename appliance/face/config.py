@@ -19,7 +19,11 @@ class FaceConfig:
     picture_file: str = setting("", 'PNG that the picture backend keeps up to date; "" is face.png in the home')
     poses_per_second: float = setting(25.0, "how often the face moves", at_least=1.0, at_most=50.0)
     quiet_percent: float = setting(
-        20.0, "how bright the lights are in the quiet hours of [device], in percent", at_least=0, at_most=100
+        20.0,
+        "how bright the lights are in the quiet hours of [device], in percent",
+        at_least=0,
+        at_most=100,
+        is_live=True,
     )
     serial_port: str = setting(
         "", 'serial: its port, best a name from /dev/serial/by-id; "" takes the only serial adapter there is'

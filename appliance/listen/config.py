@@ -25,29 +25,47 @@ class ListenConfig:
         "or the path of a microWakeWord .json file; several may be given, [] leaves only the button",
     )
     speech_threshold: float = setting(
-        0.5, "how sure voice activity must be that somebody speaks, 0 to 1", at_least=0.1, at_most=0.95
+        0.5, "how sure voice activity must be that somebody speaks, 0 to 1", at_least=0.1, at_most=0.95, is_live=True
     )
-    minimum_speech_seconds: float = setting(0.2, "shorter sounds are not taken for speech", at_least=0.06, at_most=1.0)
+    minimum_speech_seconds: float = setting(
+        0.2, "shorter sounds are not taken for speech", at_least=0.06, at_most=1.0, is_live=True
+    )
     soft_end_seconds: float = setting(
-        0.12, "silence after which transcribing starts ahead, to be thrown away when speech goes on", at_least=0.03
+        0.12,
+        "silence after which transcribing starts ahead, to be thrown away when speech goes on",
+        at_least=0.03,
+        is_live=True,
     )
     silence_seconds: float = setting(
-        0.7, "silence that ends an utterance; more for people who pause to think", at_least=0.2, at_most=5.0
+        0.7,
+        "silence that ends an utterance; more for people who pause to think",
+        at_least=0.2,
+        at_most=5.0,
+        is_live=True,
     )
     longest_utterance_seconds: float = setting(
-        20.0, "an utterance is cut off here, for rooms where a television never stops", at_least=3.0, at_most=120.0
+        20.0,
+        "an utterance is cut off here, for rooms where a television never stops",
+        at_least=3.0,
+        at_most=120.0,
+        is_live=True,
     )
     no_speech_seconds: float = setting(
-        5.0, "how long the ear waits for speech after the wake word or the button", at_least=1.0, at_most=30.0
+        5.0,
+        "how long the ear waits for speech after the wake word or the button",
+        at_least=1.0,
+        at_most=30.0,
+        is_live=True,
     )
     follow_up_seconds: float = setting(
         6.0,
         "how long the ear stays open without a wake word after the box has asked something",
         at_least=1.0,
         at_most=30.0,
+        is_live=True,
     )
-    earcons: bool = setting(True, "whether short sounds tell: woken, heard, closed, muted, error")
-    earcon_volume_percent: int = setting(40, "volume of those sounds", at_least=0, at_most=100)
+    earcons: bool = setting(True, "whether short sounds tell: woken, heard, closed, muted, error", is_live=True)
+    earcon_volume_percent: int = setting(40, "volume of those sounds", at_least=0, at_most=100, is_live=True)
 
 
 @dataclass(frozen=True)

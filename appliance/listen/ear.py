@@ -105,6 +105,10 @@ class Ear:
         """Whether there is a microphone that works and is not muted."""
         return bool(self._card.info.microphone) and not self._is_muted and not self._failures
 
+    def change(self, config: ListenConfig) -> None:
+        """Settings for every utterance from the next on."""
+        self._config = config
+
     async def warm_up(self) -> None:
         """Load voice activity, on another thread, so that the first ``listen`` is not slow. Raises ``WeightsError``."""
         await asyncio.to_thread(self._activity.probability, np.zeros(STEP_SAMPLES, dtype=np.int16))

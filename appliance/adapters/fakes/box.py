@@ -1,10 +1,11 @@
-"""Controls, memory and health of a box that has no hardware."""
+"""Controls, memory, health and doctor of a box that has no hardware."""
 
 from __future__ import annotations
 
 from appliance.errors import NoPassphraseError
 from appliance.ports import AsyncCallback
 from appliance.store.audit_log import AuditLine
+from appliance.store.turn_log import TurnTimes
 
 
 class FakeControls:
@@ -105,6 +106,17 @@ class FakeTrail:
         return self.written[-limit:]
 
 
+class FakeTimes:
+    """A ``Times``; ``turns`` is what was, newest last."""
+
+    def __init__(self) -> None:
+        self.turns: list[TurnTimes] = []
+
+    async def last(self, count: int) -> list[TurnTimes]:
+        """Newest first."""
+        return self.turns[::-1][:count]
+
+
 class FakeHealth:
     """``BoxHealth`` of a healthy box; change what you need."""
 
@@ -114,3 +126,16 @@ class FakeHealth:
         self.model = ""
         self.is_model_away = False
         self.problems: tuple[str, ...] = ()
+
+
+class FakeExamination:
+    """An ``Examination`` that finds what a test says, the worst first."""
+
+    def __init__(self) -> None:
+        self.found: list[str] = []
+        self.allowed_seconds = 0.0
+
+    async def worst(self, seconds: float) -> list[str]:
+        """``found``."""
+        self.allowed_seconds = seconds
+        return list(self.found)

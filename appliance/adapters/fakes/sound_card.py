@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import numpy as np
 
@@ -31,6 +31,7 @@ class FakeSoundCard:
         #: How often ``output_ready`` was called.
         self.output_calls = 0
         self._render: Render | None = None
+        self._taps: list[Callable[[AudioChunk], None]] = []
         self._lost = ""
         self._heard: list[AudioChunk] = []
         self._news = asyncio.Event()
@@ -55,6 +56,11 @@ class FakeSoundCard:
     def come_back(self) -> None:
         """The device is there again, for the next attempt to open it."""
         self._lost = ""
+
+    def deliver(self, sound: AudioChunk) -> None:
+        """The device gives this, in whatever format, to those who listen in."""
+        for heard in list(self._taps):
+            heard(sound)
 
     def play(self, frames: int) -> Samples:
         """One block of what the program wants to sound."""
@@ -92,6 +98,11 @@ class FakeSoundCard:
     def output_ready(self) -> None:
         """Count it."""
         self.output_calls += 1
+
+    def tap(self, heard: Callable[[AudioChunk], None]) -> Callable[[], None]:
+        """Let somebody listen in on what ``deliver`` is given."""
+        self._taps.append(heard)
+        return lambda: self._taps.remove(heard)
 
     async def close(self) -> None:
         """End ``chunks``."""
