@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 
@@ -34,6 +34,14 @@ def apply_rules(rules: Iterable[Rule], text: str) -> str:
 def one_of(written: Iterable[str]) -> str:
     """A pattern for any of these texts, the longest first."""
     return "|".join(re.escape(text) for text in sorted(written, key=len, reverse=True))
+
+
+def sign_rules(signs: Mapping[str, str]) -> tuple[Rule, ...]:
+    """Signs of arithmetic by their words: any that stands alone, and those that never belong to a word also in one."""
+    return (
+        rule(rf"(?<=\s)({one_of(signs)})(?=\s)", lambda match: signs[match[1]]),
+        rule(r"(?<=\w)\s?(>=|<=|[=≥≤≈≠×·÷±→])\s?(?=\w)", lambda match: f" {signs[match[1]]} "),
+    )
 
 
 def word_list(text: str) -> tuple[str, ...]:

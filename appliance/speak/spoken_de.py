@@ -8,7 +8,7 @@ from collections.abc import Callable
 from appliance.speak.grammar_de import gender, is_before_dates, is_before_ordinals, one, ordinal_ending, word_before
 from appliance.speak.number_words_de import cardinal, decimal, digits, ordinal, year
 from appliance.speak.roman import roman_value
-from appliance.speak.rules import Rule, one_of, rule, word_list
+from appliance.speak.rules import Rule, one_of, rule, sign_rules, word_list
 from appliance.speak.spoken_machine import GERMAN, machine_rules
 from appliance.speak.units import Unit
 from appliance.speak.units_de import MONEY, PER, SCALES, UNITS
@@ -350,8 +350,7 @@ _WORDS = (
     rule("²", " Quadrat"),
     rule("³", " hoch drei"),
     rule(r"\^\s?(?=\w)", " hoch "),
-    rule(rf"(?<=\s)({one_of(_SIGNS)})(?=\s)", lambda match: _SIGNS[match[1]]),
-    rule(r"(?<=\w)\s?(>=|<=|[=≥≤≈≠×·÷±→])\s?(?=\w)", lambda match: f" {_SIGNS[match[1]]} "),
+    *sign_rules(_SIGNS),
     rule(r"(?<=\w)/(?=\w)", " "),
 )
 

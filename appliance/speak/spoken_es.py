@@ -7,7 +7,7 @@ import re
 from appliance.speak.grammar_es import form_of_gender, form_of_one
 from appliance.speak.number_words_es import cardinal, decimal, digits, ordinal
 from appliance.speak.roman import roman_value
-from appliance.speak.rules import Rule, one_of, rule, word_list
+from appliance.speak.rules import Rule, one_of, rule, sign_rules, word_list
 from appliance.speak.spoken_machine import SPANISH, machine_rules
 from appliance.speak.units import Unit
 from appliance.speak.units_es import MONEY, PER, UNITS
@@ -301,8 +301,7 @@ _WORDS = (
     rule("²", " al cuadrado"),
     rule("³", " al cubo"),
     rule(r"\^\s?(?=\w)", " elevado a "),
-    rule(rf"(?<=\s)({one_of(_SIGNS)})(?=\s)", lambda match: _SIGNS[match[1]]),
-    rule(r"(?<=\w)\s?(>=|<=|[=≥≤≈≠×·÷±→])\s?(?=\w)", lambda match: f" {_SIGNS[match[1]]} "),
+    *sign_rules(_SIGNS),
     rule(r"(?<=\w)/(?=\w)", " "),
 )
 
