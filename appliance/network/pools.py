@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 #: Idle connections are kept this long, so that most turns need no new TLS handshake.
 _KEEP_CONNECTION_SECONDS = 120.0
-#: Idle connections, in each pool.
-_MOST_IDLE = 20
 #: Sets of certificates are few; a plugin that makes up new ones shall not fill the memory.
 _MOST_POOLS = 8
 
@@ -158,7 +156,9 @@ def _make_client(
             timeout=None,  # ours wrap every wait
             limits=httpx.Limits(
                 max_connections=most_connections,
-                max_keepalive_connections=_MOST_IDLE,
+                # Not fewer: httpcore compares this with all its connections, not with the idle ones, so under a crowd
+                # of callers a smaller number closes each connection after its first answer.
+                max_keepalive_connections=most_connections,
                 keepalive_expiry=_KEEP_CONNECTION_SECONDS,
             ),
             headers={"User-Agent": "appliance", "Accept-Encoding": ACCEPTED},

@@ -86,6 +86,12 @@ class _Counting(ThreadingHTTPServer):
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
         self.connections = 0
+        self._crowds: dict[int, threading.Barrier] = {}
+        self._lock = threading.Lock()
+
+    def crowd(self, size: int) -> threading.Barrier:
+        with self._lock:
+            return self._crowds.setdefault(size, threading.Barrier(size))
 
     def process_request(self, request: Any, client_address: Any) -> None:
         self.connections += 1
@@ -98,6 +104,7 @@ class _Counting(ThreadingHTTPServer):
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
+    server: _Counting
 
     def log_message(self, *_words: Any) -> None:
         return
@@ -148,6 +155,11 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _answer_big(self) -> None:
         self._send(b"0123456789" * 500_000)
+
+    def _answer_together(self) -> None:
+        """Answers nobody before ``/together/<n>`` has been asked by n at once."""
+        self.server.crowd(int(self.path.rpartition("/")[2])).wait(30)
+        self._send(b"all here")
 
     def _answer_chunked(self) -> None:
         self.send_response(200)

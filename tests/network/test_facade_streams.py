@@ -173,6 +173,15 @@ def test_a_thousand_calls_from_thirty_two_threads() -> None:
     until(lambda: threading.active_count() <= before + 1)
 
 
+def test_a_crowd_of_callers_keeps_its_connections() -> None:
+    size = 40
+    with WebServer() as server, real_facade() as facade, ThreadPoolExecutor(size) as pool:
+        for _ in range(3):
+            said = list(pool.map(lambda _: facade.get(f"{server.url}/together/{size}").text, range(size)))
+            assert said == ["all here"] * size
+        assert server.connections == size
+
+
 def test_many_abandoned_streams_leave_nothing_behind() -> None:
     with WebServer() as server, real_facade() as facade:
         facade.get(f"{server.url}/big", stream=True).close()
