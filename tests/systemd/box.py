@@ -83,6 +83,11 @@ class Box(Machine):
         """What systemd does with the service when the computer is started, without the rest."""
         self.shell("systemctl stop appliance.service; systemctl daemon-reload; systemctl start appliance.service")
 
+    def has_come_back(self) -> bool:
+        """Whether the service runs and no change of versions is unfinished, some time after a start that failed."""
+        settled = "systemctl --quiet is-active appliance.service && test ! -e /opt/appliance/unfinished"
+        return self.run("timeout", "120", "sh", "-c", f"until {settled}; do sleep 0.2; done").returncode == 0
+
     def tree(self) -> set[str]:
         """Everything on the disk, but for what no installation is answerable for."""
         found = self.shell(f"find / -xdev -printf '{_FACTS}\\n'").splitlines()

@@ -177,3 +177,16 @@ def test_a_better_version_waits_until_a_bad_one_that_was_cut_off_is_gone(box: Bo
     box.installs()
     assert (box.current, box.versions) == (good, {old, good})
     assert bad.partition("-")[0] not in box.visits
+
+
+def test_a_bad_version_that_was_cut_off_gives_way_by_itself_after_the_next_start(box: Box) -> None:
+    old = box.gets()
+    box.installs()
+    visits = set(box.visits)
+    bad = box.gets(stillborn=True, schema=2)
+    assert any(box.is_killed(step) and box.current == bad for step in range(1, 20))
+    box.run("sh", "-c", "systemctl daemon-reload; systemctl start appliance.service")
+    assert box.has_come_back()
+    assert (box.current, box.versions) == (old, {old})
+    assert set(box.visits) == visits, "of the bad version nothing is left"
+    assert box.query("PRAGMA user_version") == "1"

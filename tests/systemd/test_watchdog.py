@@ -34,6 +34,7 @@ class Scene:
     has_sound: bool = True
     words: str = "idle"
     blocks: int = 0
+    hanging_seconds: float = 0.0
 
     def arrived(self) -> int:
         self.blocks += self.has_sound
@@ -55,6 +56,7 @@ async def watched(manager: FakeServiceManager | None = None) -> AsyncIterator[Sc
         arrived=scene.arrived,
         can_hear=lambda: scene.can_hear,
         words=lambda: scene.words,
+        hanging_seconds=lambda: scene.hanging_seconds,
     )
     task = asyncio.create_task(watchdog.run())
     yield scene
@@ -138,6 +140,26 @@ async def test_silence_is_not_held_against_a_loop_that_was_away_itself() -> None
         scene.has_sound, scene.clock.late_seconds = True, 0.0
         await scene.clock.advance(30.0)
         assert [words for words in scene.manager.told if "no sound" in words] == []
+
+
+async def test_a_sound_system_that_stopped_answering_is_a_hang_after_a_minute() -> None:
+    async with watched() as scene:
+        await scene.pings_in(10.0)
+        scene.can_hear = False
+        scene.hanging_seconds = 50.0
+        assert await scene.pings_in(30.0) > 0
+        scene.hanging_seconds = 70.0
+        await scene.pings_in(10.0)
+        assert await scene.pings_in(30.0) == 0
+        assert scene.manager.told[-1] == "status hanging: the sound system does not answer"
+
+
+async def test_where_it_never_answered_since_the_start_starting_anew_would_help_nobody() -> None:
+    async with watched() as scene:
+        scene.can_hear = scene.has_sound = False
+        scene.hanging_seconds = 600.0
+        await scene.pings_in(10.0)
+        assert await scene.pings_in(60.0) == 6
 
 
 async def test_what_the_box_does_is_told_when_it_changes() -> None:
