@@ -11,6 +11,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from appliance.contracts.syntax import parsed
+
 #: What every process has, or may have without anybody's doing.
 _COMMON = re.compile(
     r"HOME|PATH|USER|LANG|LC_\w+|PWD|SHELL|TERM|TMPDIR|DISPLAY|XDG_\w+|PYTHON\w+|APPLIANCE_\w+|\w+_PROXY"
@@ -33,7 +35,7 @@ def asked_keys(files: Iterable[Path]) -> tuple[AskedKey, ...]:
     found: dict[str, bool] = {}
     for file in files:
         try:
-            tree = ast.parse(file.read_bytes())
+            tree = parsed(file.read_bytes())
         except (OSError, SyntaxError, ValueError, RecursionError):
             continue
         for name, is_needed in _asked(tree):

@@ -19,6 +19,7 @@ from appliance.contracts.inspected_needs import needs_of
 from appliance.contracts.inspected_tools import Found, module_tools, packaged_tools, plugin_tools
 from appliance.contracts.kotoba.own_packages import FOLDER, entry_points_in
 from appliance.contracts.sapphire.manifest import MANIFEST_FILE, Manifest, ManifestError, read_manifest
+from appliance.contracts.syntax import parsed
 from appliance.contracts.ways_out import ways_out
 from appliance.tools.inspection import Contract, Inspection, ToolFacts
 
@@ -112,7 +113,7 @@ def _parsed(path: Path, size_bytes: int) -> ast.Module:
         raise ValueError(f"it is larger than {_LONGEST_SOURCE_BYTES // 1_000} kB")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # an author's odd escape is no concern of the owner
-        tree = ast.parse(path.read_bytes())
+        tree = parsed(path.read_bytes())
         compile(tree, str(path), "exec", dont_inherit=True)  # finds what parsing alone does not; runs nothing
     return tree
 

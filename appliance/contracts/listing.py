@@ -20,6 +20,7 @@ from appliance.contracts.sapphire.contract import LoadReport as ToolReport
 from appliance.contracts.sapphire.contract import PluginRecord as ToolRecord
 from appliance.contracts.sapphire.manifest import Manifest, SettingField
 from appliance.contracts.sapphire.plugin_tool import PluginTool
+from appliance.contracts.setting_form import SettingForm, form_of
 from appliance.contracts.ways_out import ways_out
 from appliance.tools.registry import Registry
 from appliance.tools.tool import Risk, Tool
@@ -69,6 +70,8 @@ class SettingDetails:
     value: Any
     help: str
     is_secret: bool = False
+    #: How it is shown on a page.
+    form: SettingForm | None = None
 
 
 @dataclass(frozen=True)
@@ -296,4 +299,4 @@ def _setting(entry: SettingField, settings: Mapping[str, Any]) -> SettingDetails
         value = "set" if value else "not set"
     texts = (entry.raw.get("help"), entry.raw.get("label"))
     help_text = next((text for text in texts if isinstance(text, str)), "")
-    return SettingDetails(entry.key, entry.type, value, help_text, entry.is_secret)
+    return SettingDetails(entry.key, entry.type, value, help_text, entry.is_secret, form_of(entry))

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import ast
 from collections.abc import Iterable
 from pathlib import Path
 
 from appliance.contracts.sapphire.risk import imported_names, network_module
+from appliance.contracts.syntax import parsed
 
 _FACADE = "core.net: into the house directly, outside by the way that you set; appliance net seen shows the hosts"
 _NONE = "none: its code names no way to another machine"
@@ -24,6 +24,6 @@ def ways_out(files: Iterable[Path]) -> tuple[str, ...]:
 
 def _names(file: Path) -> list[str]:
     try:
-        return list(imported_names(ast.parse(file.read_bytes())))
+        return list(imported_names(parsed(file.read_bytes())))
     except (OSError, SyntaxError, ValueError, RecursionError):
         return []

@@ -164,6 +164,7 @@ def test_a_manifest_is_read_with_its_defaults_and_keeps_what_is_unknown() -> Non
                 "routes": [{"path": "x"}],
                 "web": {"settingsUI": "x"},
                 "widgets": [],
+                "services": [{"name": "x"}],
             },
         }
     )
@@ -176,7 +177,7 @@ def test_a_manifest_is_read_with_its_defaults_and_keeps_what_is_unknown() -> Non
     assert (manifest.voice_commands[0].match, manifest.voice_commands[0].is_bypassing_model) == ("exact", True)
     assert (manifest.schedule[0].cron, manifest.schedule[0].is_enabled) == ("0 9 * * *", True)
     assert manifest.daemon == {"entry": "daemon.py"}
-    assert manifest.not_used == ("routes", "web")
+    assert manifest.not_used == ("services",)
     assert manifest.raw["unheard_of"] == {"x": 1}
     assert len(manifest.remarks) == 3
 

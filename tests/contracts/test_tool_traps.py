@@ -151,8 +151,8 @@ MANIFEST_REMARKS = {
     "no version": ({"version": ""}, "it has no version"),
     "off by default": ({"default_enabled": False}, "it stays off until somebody runs appliance plugin on lamps"),
     "what is not used here": (
-        {"capabilities": {"tools": ["tools/lamp.py"], "routes": [{"path": "x"}]}},
-        "this box does nothing with: routes",
+        {"capabilities": {"tools": ["tools/lamp.py"], "services": [{"name": "x"}]}},
+        "this box does nothing with: services",
     ),
     "a setting without a default": (
         {"capabilities": {"tools": ["tools/lamp.py"], "settings": [{"key": "a"}]}},

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from appliance.contracts.syntax import parsed
+
 Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 #: Calls that stop everybody else on the plugin loop, with what to use instead.
@@ -35,7 +37,7 @@ class Source:
     def read(cls, path: Path) -> Source:
         """Reads the disk."""
         try:
-            return cls(path, ast.parse(path.read_bytes()))
+            return cls(path, parsed(path.read_bytes()))
         except (OSError, SyntaxError, ValueError, RecursionError):
             return cls(path, None)
 

@@ -21,6 +21,7 @@ from appliance.contracts.sapphire.imports import PluginImports
 from appliance.contracts.sapphire.plugin_loader import PluginLoader
 from appliance.contracts.sapphire.plugin_tool import Around
 from appliance.contracts.sapphire.plugin_work import Failed, PluginWork
+from appliance.contracts.sapphire.routes import PluginRoutes
 from appliance.contracts.sapphire.system import NotReadyError, System, SystemDoors
 from appliance.contracts.sapphire.tasks import PluginTask, PluginTasks
 from appliance.contracts.sapphire.turn_hooks import TurnHooks
@@ -70,6 +71,15 @@ class Beside:
         self.events = EventBus(work)
         self.tasks = PluginTasks(box.documents, clock, box.zone, self._run_task, is_loaded=is_loaded)
         self.daemons = Daemons(work, plugin_loader)
+        self._is_loaded = is_loaded
+        self.routes = PluginRoutes(
+            work,
+            clock,
+            self.loaded,
+            self._settings_of,
+            around.credentials,
+            budget_seconds=around.budget_seconds,
+        )
         self.system = System(host, box.doors, self.events, self.tasks, box.toolsets, self._folder_of)
         self.turn = TurnHooks(
             self.hooks,
@@ -83,12 +93,14 @@ class Beside:
     def join(self, imports: PluginImports) -> Capabilities:
         """What opens the capabilities of plugins whose files these imports load."""
         self._imports = imports
+        self.routes.join(imports)
         return Capabilities(
             work=self._work,
             imports=imports,
             hooks=self.hooks,
             tasks=self.tasks,
             daemons=self.daemons,
+            routes=self.routes,
             settings_of=self._settings_of,
             complain=self._complain,
         )
@@ -109,6 +121,10 @@ class Beside:
             },
             "core.api_fastapi": {"get_system": self._get_system},
         }
+
+    def loaded(self, name: str) -> FoundPlugin | None:
+        """The plugin of that name, while it is loaded."""
+        return self._found.get(name) if self._is_loaded(name) else None
 
     async def open(self) -> None:
         """Before the plugins are loaded."""

@@ -19,6 +19,7 @@ from appliance.contracts.sapphire.hooks import NOT_HERE, Hooks, file_inside, fun
 from appliance.contracts.sapphire.imports import PluginImports
 from appliance.contracts.sapphire.manifest import ScheduledTask
 from appliance.contracts.sapphire.plugin_work import Failed, PluginWork
+from appliance.contracts.sapphire.routes import PluginRoutes, problems_of
 from appliance.contracts.sapphire.tasks import PluginTask, PluginTasks, task_from
 from appliance.store.running_notes import Doing
 
@@ -41,6 +42,7 @@ class Capabilities:
         hooks: Hooks,
         tasks: PluginTasks,
         daemons: Daemons,
+        routes: PluginRoutes,
         settings_of: Callable[[FoundPlugin], Mapping[str, Any]],
         complain: Complain,
     ) -> None:
@@ -49,6 +51,7 @@ class Capabilities:
         self._hooks = hooks
         self._tasks = tasks
         self._daemons = daemons
+        self._routes = routes
         #: Reads the disk.
         self._settings_of = settings_of
         self._complain = complain
@@ -57,6 +60,8 @@ class Capabilities:
         """What comes before its tools."""
         await self._open_hooks(plugin)
         await self._open_voice_commands(plugin)
+        for problem in problems_of(plugin):
+            self._complain(plugin.name, "plugin.json", problem)
 
     async def start(self, plugin: FoundPlugin) -> None:
         """What comes behind its tools: a daemon shares their modules."""
@@ -83,6 +88,7 @@ class Capabilities:
         """The plugin goes."""
         self._hooks.remove(name)
         self._tasks.withdraw(name)
+        self._routes.forget(name)
         await self._daemons.remove(name)
 
     # ------------------------------------------------------------------------------------------------ private

@@ -18,7 +18,9 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 _USUAL_PRIORITY = 50
 _LONGEST_TITLE = 40
 #: What this box does something with; everything else needs a screen with a browser, or another host.
-USED_CAPABILITIES = frozenset({"tools", "settings", "scopes", "hooks", "voice_commands", "schedule", "daemon"})
+USED_CAPABILITIES = frozenset(
+    {"tools", "settings", "scopes", "hooks", "voice_commands", "schedule", "daemon", "routes", "web"}
+)
 _USED_FIELDS = frozenset({"cleanup_paths"})
 
 Complain = Callable[[str], None]

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from appliance.contracts import pinned
 from appliance.contracts.sapphire.exports import Flags
+from appliance.contracts.syntax import parsed
 from appliance.tools.tool import Risk
 
 #: Start other programs, or run code that nobody has read.
@@ -63,7 +64,7 @@ def risk_of_file(folder: Path, file: Path) -> DerivedRisk:
     while pending:
         path = pending.pop()
         try:
-            tree = ast.parse(pinned.read(path))
+            tree = parsed(pinned.read(path))
         except (ImportError, OSError, SyntaxError, ValueError, RecursionError):
             continue  # it cannot be imported either
         for node in ast.walk(tree):

@@ -23,6 +23,8 @@ from appliance.tools.tool import CallContext, Tool, ToolCall, ToolResult
 _LONGEST_CONTEXT, _LONGEST_GHOST = 16_000, 2_048
 #: A call from the command line belongs to no turn, and is no reason to end one.
 _NO_TURN = "none"
+#: At these moments plugins get the words on their way to a model.
+_BEFORE_THE_MODEL = ("post_stt", "pre_chat", "prompt_inject", "ghost_inject")
 _SKIPPED = "Execution skipped by plugin."
 
 
@@ -75,6 +77,14 @@ class TurnHooks:
     def is_any_asked(self, moment: Moment) -> bool:
         """Whether ``before_chat`` asks anybody."""
         return self._hooks.has("pre_chat", is_private=self._is_private(moment.chat))
+
+    def may_change_request(self, moment: Moment) -> bool:
+        """Whether plugins have a say in what a model is asked, which they may not be asked about ahead."""
+        return any(self._hooks.has(name, is_private=self._is_private(moment.chat)) for name in _BEFORE_THE_MODEL)
+
+    def may_change_answer(self, moment: Moment) -> bool:
+        """Whether plugins have a say in what a model answered, before it is said."""
+        return self._hooks.has("post_llm", is_private=self._is_private(moment.chat))
 
     async def before_chat(self, moment: Moment, text: str) -> Heeded:
         """Voice commands and filters: what goes to a brain, or an answer in its stead."""
