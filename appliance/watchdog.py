@@ -22,12 +22,17 @@ _LOOK_SECONDS = 1.0
 _LATE_SECONDS = 10.0
 #: Even a silent room has blocks of sound.
 _SILENT_SECONDS = 5.0
+#: A sound system that does not answer for so long will not do so by itself.
+_HANGING_SECONDS = 60.0
 #: While starting, more time is asked for this often, and for so long.
 _EXTEND_EVERY_SECONDS, _EXTEND_SECONDS = 10.0, 30.0
 
 
 class Watchdog:
-    """``arrived`` counts the microphone's blocks, ``can_hear`` says whether any should come; ``words`` what we do."""
+    """``arrived`` counts the microphone's blocks, ``can_hear`` says whether any should come; ``words`` what we do.
+
+    ``hanging_seconds`` is for how long the sound system has not answered.
+    """
 
     def __init__(
         self,
@@ -37,12 +42,14 @@ class Watchdog:
         arrived: Callable[[], int],
         can_hear: Callable[[], bool],
         words: Callable[[], str],
+        hanging_seconds: Callable[[], float] = lambda: 0.0,
     ) -> None:
         self._manager = manager
         self._clock = clock
         self._arrived = arrived
         self._can_hear = can_hear
         self._words = words
+        self._hanging_seconds = hanging_seconds
         self._told = ""
         self._count = -1
         self._sound_at = clock.monotonic_seconds()
@@ -78,6 +85,10 @@ class Watchdog:
         silent_seconds = now - self._sound_at
         if silent_seconds >= _SILENT_SECONDS:
             return "hanging: the microphone is open and gives no sound"
+        # A thread that never comes back from the sound system can only be left behind with the whole program; but
+        # where it never answered since we started, starting anew again helps nobody.
+        if count > 0 and self._hanging_seconds() >= _HANGING_SECONDS:
+            return "hanging: the sound system does not answer"
         return ""
 
     def _tell(self, words: str) -> None:

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import ctypes
 import enum
+import logging
+import os
 import re
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,12 +15,17 @@ from typing import Any
 
 from appliance.errors import AudioError
 
+_LOG = logging.getLogger(__name__)
+
 #: ALSA's part of a name, with the numbers: "USB Audio: - (hw:1,0)".
 _HARDWARE = re.compile(r"[\s:-]*\((?:plug)?hw:[^)]*\)$")
 #: Tried in this order behind the device's own rate.
 _COMMON_RATES_HZ = (48_000, 44_100, 16_000, 8_000)
 #: Changes when a card is plugged in or pulled out.
 _CARDS = Path("/proc/asound/cards")
+#: What chooses the system's devices: ALSA's settings, and the doors of a sound server, below the user's run folder.
+_ALSA_SETTINGS = (Path("/etc/asound.conf"), Path("~/.asoundrc"))
+_SERVER_DOORS = ("pulse/native", "pipewire-0")
 
 
 class Direction(enum.StrEnum):
@@ -48,12 +57,12 @@ class SoundDevice:
         return self.is_default_input if direction is Direction.INPUT else self.is_default_output
 
     def shapes(self, direction: Direction, rates_hz: Sequence[int] = ()) -> Iterator[tuple[int, int]]:
-        """Rates and numbers of channels to try, best first; only ``rates_hz`` when given.
+        """Rates and numbers of channels to try, best first; ``rates_hz`` come before all others.
 
         Two channels come before one: what offers many, such as a sound server, would mix them all into one.
         """
         most = self.channels(direction)
-        for rate_hz in dict.fromkeys(rates_hz or (self.default_rate_hz, *_COMMON_RATES_HZ)):
+        for rate_hz in dict.fromkeys((*rates_hz, self.default_rate_hz, *_COMMON_RATES_HZ)):
             for channels in dict.fromkeys((min(2, most), 1, most)):
                 yield rate_hz, channels
 
@@ -64,7 +73,20 @@ def load_portaudio() -> Any:
         import sounddevice
     except OSError as error:
         raise AudioError("PortAudio is not installed; install it with: sudo apt install libportaudio2") from error
+    _quieten_alsa()
     return sounddevice
+
+
+def _quieten_alsa() -> None:
+    """Keep ALSA from writing a line to standard error for every gap and every failure, which PortAudio tells anyway.
+
+    Its own errors are given to a function of C that does nothing: one of Python would be called on the audio thread.
+    """
+    try:
+        alsa, nothing = ctypes.CDLL("libasound.so.2"), ctypes.CDLL(None).getppid
+        alsa.snd_lib_error_set_handler(ctypes.cast(nothing, ctypes.c_void_p))
+    except (OSError, AttributeError):
+        _LOG.debug("ALSA tells its errors by itself")
 
 
 def look_again(portaudio: Any) -> None:
@@ -131,9 +153,25 @@ def missing(found: Iterable[SoundDevice], wanted: str, direction: Direction) -> 
     return f"there is no {direction} named {wanted!r}; there are: {names} (set audio.{direction})"
 
 
-def cards_of_this_machine() -> str:
-    """A text that changes when a sound card comes or goes; "" where the system does not tell."""
+def signs_of_change() -> str:
+    """A text that is another one when sound cards came or went, the system's choice was set, or a server started."""
     try:
-        return _CARDS.read_text(encoding="utf-8", errors="replace")
+        cards = _CARDS.read_text(encoding="utf-8", errors="replace")
     except OSError:
+        cards = ""
+    folder = os.environ.get("XDG_RUNTIME_DIR")
+    doors = [Path(folder, door) for door in _SERVER_DOORS] if folder else []
+    return "\n".join([cards, *(_version(path) for path in (*_ALSA_SETTINGS, *doors))])
+
+
+def seconds_asleep() -> float:
+    """How long the machine has been suspended since it was switched on."""
+    return time.clock_gettime(time.CLOCK_BOOTTIME) - time.clock_gettime(time.CLOCK_MONOTONIC)
+
+
+def _version(path: Path) -> str:
+    try:
+        found = path.expanduser().stat()
+    except (OSError, RuntimeError):  # nothing there, or a user without a home
         return ""
+    return f"{found.st_ino} {found.st_mtime_ns}"

@@ -5,6 +5,7 @@ Input only copies and posts; output only asks the mixer for the next block.
 
 from __future__ import annotations
 
+import errno
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence
@@ -14,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from appliance.adapters.hearing_stream import HearingStream
+from appliance.adapters.rate_bridge import bridged
 from appliance.adapters.sound_devices import Direction, SoundDevice
 from appliance.audio import HEARING_FORMAT, AudioChunk, AudioFormat, Samples
 from appliance.errors import AudioError
@@ -31,6 +33,8 @@ OUTPUT_LATENCY_SECONDS = 0.06
 _IDLE_BLOCKS, _ATTENTIVE_BLOCKS = 4, 1
 #: Chunks are multiples of 10 ms.
 _CHUNK_UNIT = HEARING_FORMAT.sample_rate_hz // 100
+#: PortAudio's numbers for: illegal combination of devices (none is there), invalid device, device unavailable.
+_DEVICE_IS_AWAY = (-9993, -9996, -9985)
 
 
 @dataclass
@@ -64,8 +68,11 @@ class Microphone:
         self.device = device
         self._format = AudioFormat(rate_hz, channels)
         self._tap = tap
-        #: Blocks that came since it was opened; stands still when the device is stuck.
-        self.arrived = 0
+        self.rate_hz = rate_hz
+        #: What came since it was opened; stands still when the device is stuck.
+        self.frames = 0
+        #: Whether anything but zeros came since somebody set it to false.
+        self.has_sounded = False
         self.blocks_wanted = _IDLE_BLOCKS
         self._counters = counters
         self._news = news
@@ -105,14 +112,15 @@ class Microphone:
         if len(self._blocks) == _MOST_BLOCKS:
             self._counters.dropped += 1
         self._blocks.append(block.copy())
-        self.arrived += 1
+        self.frames += len(block)
+        self.has_sounded = self.has_sounded or bool(block.any())
         self._counters.arrived += 1
         if len(self._blocks) >= self.blocks_wanted:
             self._news()
 
 
 class Loudspeaker:
-    """An open output that plays what ``render`` gives, the same on all channels."""
+    """An open output that plays what ``render`` gives, at ``render_rate_hz``, the same on all channels."""
 
     def __init__(
         self,
@@ -122,14 +130,18 @@ class Loudspeaker:
         counters: Counters,
         *,
         render: Render,
+        render_rate_hz: int = 0,
         gone: Callable[[str], None],
     ) -> None:
         self.device = device
         self.rate_hz, _ = shape
+        #: What it took since it was opened, silence included.
+        self.frames = 0
+        #: Whether what it takes now can be heard.
+        self.is_sounding = False
         self._counters = counters
-        self._render = render
+        self._render = bridged(render, render_rate_hz or self.rate_hz, self.rate_hz)
         self._has_failed = False
-        self._is_sounding = False
         self._stream = _Stream(
             portaudio.OutputStream,
             device,
@@ -141,8 +153,12 @@ class Loudspeaker:
 
     @property
     def is_alive(self) -> bool:
-        """Whether it still takes sound."""
+        """Whether it still takes sound, as far as is known."""
         return self._stream.is_alive
+
+    def give_up(self) -> None:
+        """It was found out that it does not."""
+        self._stream.is_alive = False
 
     def close(self) -> None:
         """Give the device back; may take a moment. Safe to call twice."""
@@ -150,11 +166,12 @@ class Loudspeaker:
 
     def _fill_block(self, block: Samples, frames: int, _time: Any, status: Any) -> None:
         # A gap in silence is silence: only what can be heard is a fault.
-        if status.output_underflow and self._is_sounding:
+        if status.output_underflow and self.is_sounding:
             self._counters.underruns += 1
+        self.frames += frames
         try:
             block[:] = self._render(frames)[:, np.newaxis]
-            self._is_sounding = bool(block.any())
+            self.is_sounding = bool(block.any())
         except Exception:
             # An exception here would end the stream: silence for one block is better than silence for good.
             block.fill(0)
@@ -220,5 +237,21 @@ def open_first(
                 return make(device, shape)
             except (portaudio.PortAudioError, ValueError) as error:
                 failures.setdefault(device.name, str(error))
+                if not _is_about_shape(error):
+                    break
     said = "; ".join(f"{name!r}: {failure}" for name, failure in failures.items())
     raise AudioError(f"the {direction} cannot be opened, perhaps another program uses it ({said})")
+
+
+def _is_about_shape(error: Exception) -> bool:
+    """Whether another rate, or another number of channels, may do; when the device itself is away, none will.
+
+    ``error`` has PortAudio's number behind its text, and ALSA's behind that one where PortAudio has no word for it.
+    """
+    match error.args[1:]:
+        case [int(code)]:
+            return code not in _DEVICE_IS_AWAY
+        case [int(), (_, int(code), *_)]:
+            return code == -errno.EINVAL
+        case _:
+            return True

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -13,7 +14,10 @@ from appliance.audio import Samples
 
 
 class PortAudioError(Exception):
-    """What sounddevice raises."""
+    """What sounddevice raises: a text, with PortAudio's number behind it."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @dataclass
@@ -27,6 +31,9 @@ class Device:
     rates: frozenset[int] = frozenset()
     channels: frozenset[int] = frozenset()
     is_busy: bool = False
+    #: How fast its clock goes: 0 is frozen, 1.02 is 2 % fast.
+    pace: float = 1.0
+    is_dead_silent: bool = False
 
 
 @dataclass
@@ -37,7 +44,11 @@ class FakePortAudio:
     default_devices: tuple[int, int] = (-1, -1)
     streams: list[Stream] = field(default_factory=list)
     initialisations: int = 0
+    #: How often somebody tried to open a stream.
+    attempts: int = 0
     PortAudioError: type[Exception] = PortAudioError
+    #: Held by a test, whoever opens a stream hangs until it lets go.
+    is_hanging: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
         self._listed = list(self.devices)
@@ -72,9 +83,12 @@ class FakePortAudio:
 
     def _open(self, is_input: bool, options: dict[str, Any]) -> Stream:
         device = self._listed[options["device"]]
+        self.attempts += 1
+        with self.is_hanging:
+            pass
         most = device.inputs if is_input else device.outputs
         if device not in self.devices or device.is_busy:
-            raise PortAudioError("Device unavailable")
+            raise PortAudioError("Device unavailable", -9985)
         if options["channels"] > most or (device.channels and options["channels"] not in device.channels):
             raise PortAudioError("Invalid number of channels")
         if device.rates and options["samplerate"] not in device.rates:
@@ -100,6 +114,11 @@ class FakePortAudio:
         [stream] = [stream for stream in self.streams if stream.is_open and not stream.is_input]
         return stream
 
+    def run(self, seconds: float, sound: Callable[[int, int], Samples]) -> None:
+        """All open streams go on for so long; microphones hear ``sound(frames, channels)``."""
+        for stream in [stream for stream in self.streams if stream.is_open]:
+            stream.run(seconds, sound)
+
     def pull(self, device: Device) -> None:
         """The device is gone: its streams end."""
         self.devices.remove(device)
@@ -118,6 +137,7 @@ class Stream:
         self.channels: int = options["channels"]
         self.block_frames: int = options["blocksize"]
         self.is_open = False
+        self._due = 0.0
         self._callback: Callable[..., None] = options["callback"]
         self._finished: Callable[[], None] = options["finished_callback"]
 
@@ -132,6 +152,17 @@ class Stream:
         """Stop for whatever reason."""
         self.is_open = False
         self._finished()
+
+    def run(self, seconds: float, sound: Callable[[int, int], Samples]) -> None:
+        """Go on for so long, as fast as the device does."""
+        self._due += seconds * self.rate_hz * self.device.pace
+        blocks = int(self._due / self.block_frames)
+        self._due -= blocks * self.block_frames
+        if self.is_input and blocks:
+            frames = sound(blocks * self.block_frames, self.channels)
+            self.deliver(np.zeros_like(frames) if self.device.is_dead_silent else frames)
+        for _ in range(0 if self.is_input else blocks):
+            self.demand()
 
     def deliver(self, frames: Samples, *, overflow: bool = False) -> None:
         """The device heard ``frames`` (shape ``(n, channels)``), in blocks."""

@@ -84,7 +84,7 @@ async def a_desk(*devices: Device, default: tuple[int, int] = (-1, -1), **names:
     portaudio = FakePortAudio(list(devices), default)
     clock = FakeClock()
     desk: Desk
-    card = PortAudioSoundCard(clock, load=lambda: portaudio, cards=lambda: desk.cards, **names)
+    card = PortAudioSoundCard(clock, load=lambda: portaudio, signs=lambda: desk.cards, **names)
     desk = Desk(portaudio, card, clock)
     await card.open(lambda frames: np.full(frames, 321, dtype=np.int16))
     task = asyncio.create_task(desk.hear())
@@ -209,7 +209,7 @@ async def test_without_portaudio_it_says_what_to_install() -> None:
     def load() -> Any:
         raise AudioError("PortAudio is not installed; install it with: sudo apt install libportaudio2")
 
-    card = PortAudioSoundCard(FakeClock(), load=load, cards=lambda: "")
+    card = PortAudioSoundCard(FakeClock(), load=load, signs=lambda: "")
     await card.open(lambda frames: np.zeros(frames, dtype=np.int16))
     assert "sudo apt install libportaudio2" in card.info.problem
     await card.mute(True)
@@ -265,7 +265,7 @@ async def test_a_gap_in_a_sound_is_counted_and_a_gap_in_silence_is_none() -> Non
 
 async def test_a_mixer_that_fails_is_silence_for_one_block_and_not_the_end(caplog: pytest.LogCaptureFixture) -> None:
     portaudio = FakePortAudio([HEADSET])
-    card = PortAudioSoundCard(FakeClock(), load=lambda: portaudio, cards=lambda: "")
+    card = PortAudioSoundCard(FakeClock(), load=lambda: portaudio, signs=lambda: "")
 
     def render(_frames: int) -> Samples:
         raise ValueError("a fault of ours")
@@ -295,7 +295,7 @@ async def test_muted_nothing_is_captured_and_the_speaker_stays() -> None:
 
 async def test_muted_before_it_was_opened_the_microphone_never_opens() -> None:
     portaudio = FakePortAudio([HEADSET])
-    card = PortAudioSoundCard(FakeClock(), load=lambda: portaudio, cards=lambda: "")
+    card = PortAudioSoundCard(FakeClock(), load=lambda: portaudio, signs=lambda: "")
     await card.mute(True)
     await card.open(lambda frames: np.zeros(frames, dtype=np.int16))
     assert [stream.is_input for stream in portaudio.streams] == [False]
@@ -321,12 +321,14 @@ async def test_a_pulled_device_is_lost_and_found_under_another_number() -> None:
     headset = Device("USB Headset: Audio (hw:1,0)", inputs=1, outputs=2)
     async with a_desk(headset, HDMI, microphone="Headset", speaker="Headset") as desk:
         desk.portaudio.pull(headset)
+        desk.cards = "one card"
         await breathe()
         assert len(desk.losses) == 1
         assert "'USB Headset: Audio' is gone" in desk.losses[0]
         with pytest.raises(SoundCardLostError, match=r"no microphone (named|was found)"):
             await anext(aiter(desk.card.chunks()))
         desk.portaudio.devices.append(Device("USB Headset: Audio (hw:3,0)", inputs=1, outputs=2))
+        desk.cards = "two cards again"
         async with desk.hearing_again():
             desk.portaudio.microphone.deliver(tone(48_000, 1))
             await breathe()
@@ -335,14 +337,14 @@ async def test_a_pulled_device_is_lost_and_found_under_another_number() -> None:
             assert (desk.portaudio.speaker.demand() == 321).all()
 
 
-async def test_a_stuck_microphone_is_noticed_after_five_seconds() -> None:
+async def test_a_microphone_that_stands_still_is_noticed_within_two_seconds() -> None:
     async with a_desk(HEADSET) as desk:
         desk.portaudio.microphone.deliver(tone(44_100, 1, seconds=0.1))
-        await desk.clock.advance(4.0)
+        await desk.clock.advance(1.5)
         assert desk.losses == []
-        await desk.clock.advance(2.0)
+        await desk.clock.advance(0.5)
         await breathe()
-        assert desk.losses == ["no sound came from the microphone for 5 seconds"]
+        assert desk.losses == ["the microphone 'USB Headset: Audio' stands still"]
 
 
 async def test_a_lost_microphone_is_opened_again_without_silencing_the_speaker() -> None:
@@ -364,7 +366,7 @@ async def test_a_microphone_that_is_plugged_in_later_is_found() -> None:
         desk.portaudio.devices.append(CAMERA)
         desk.cards = "three cards"
         await desk.clock.advance(1.0)
-        await breathe()
+        await eventually(lambda: bool(desk.losses))
         assert desk.losses == ["sound devices came or went"]
         async with desk.hearing_again():
             assert desk.card.info.microphone == "Camera: USB Audio"
@@ -385,9 +387,11 @@ async def test_a_speaker_that_comes_back_plays_at_the_rate_that_was_promised() -
     speaker = Device("Speaker (hw:1,0)", outputs=2, rate_hz=44_100)
     async with a_desk(speaker, CAMERA) as desk:
         desk.portaudio.pull(speaker)
-        await breathe()
-        assert len(desk.losses) == 1
         desk.portaudio.devices.append(Device("Speaker (hw:4,0)", outputs=2, rate_hz=48_000))
+        desk.cards = "other cards"
+        await desk.clock.advance(1.0)
+        await eventually(lambda: bool(desk.losses))
+        assert desk.losses == ["sound devices came or went"]
         async with desk.hearing_again():
             assert desk.portaudio.speaker.rate_hz == desk.card.info.output_rate_hz == 44_100
 
