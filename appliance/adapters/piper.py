@@ -18,7 +18,6 @@ import os
 import re
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
@@ -26,6 +25,7 @@ from typing import Any, Protocol, TypeVar
 from appliance.adapters.onnx_graph import GraphError
 from appliance.adapters.piper_parts import Scales, load_parts
 from appliance.adapters.piper_streamed import END, START, StreamedVoice
+from appliance.adapters.piper_thread import VoiceThread
 from appliance.audio import AudioChunk, AudioFormat
 from appliance.errors import SynthesisError, WeightsError
 from appliance.ports import SynthesizedChunk, TimedPhoneme
@@ -38,6 +38,8 @@ T = TypeVar("T")
 GAIN = 1.25
 #: The memory of a voice grows with the square of the length: what has no full stop for longer than this is cut.
 _LONGEST_STRETCH = 500
+#: So many threads, each with its voice, may be lost to a voice that hangs; more would fill the memory.
+_MOST_ABANDONED = 2
 #: Noise, length and noise of lengths of a voice whose settings say nothing: piper's own.
 _USUAL_SCALES: Scales = (0.667, 1.0, 0.8)
 
@@ -45,8 +47,11 @@ _USUAL_SCALES: Scales = (0.667, 1.0, 0.8)
 class Voice(Protocol):
     """A voice, ready to speak, on one thread."""
 
-    def sentences(self, text: str, scales: Scales) -> Iterator[Iterator[SynthesizedChunk]]:
-        """The sentences of ``text``, each as the pieces of its sound; all is made only when it is asked for."""
+    def sentences(self, text: str, scales: Scales, *, in_haste: bool = False) -> Iterator[Iterator[SynthesizedChunk]]:
+        """The sentences of ``text``, each as the pieces of its sound; all is made only when it is asked for.
+
+        ``in_haste`` see ``ports.Synthesizer``.
+        """
         ...
 
 
@@ -76,8 +81,8 @@ class PiperSynthesizer:
         digest = hashlib.sha256(settings).hexdigest()[:12]
         self._voice_key = f"{voice_file.stem}-{digest}-{voice_file.stat().st_size}"
         self._sample_rate_hz = int(self._settings["audio"]["sample_rate"])
-        self._voice: Voice | None = None
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper")
+        self._thread = self._new_thread()
+        self._times_abandoned = 0
 
     @property
     def voice_key(self) -> str:
@@ -94,69 +99,55 @@ class PiperSynthesizer:
         async for _ in self.synthesize("Ready."):
             pass
 
-    async def synthesize(self, text: str, *, speed: float = 1.0) -> AsyncIterator[SynthesizedChunk]:
+    async def synthesize(
+        self, text: str, *, speed: float = 1.0, in_haste: bool = False
+    ) -> AsyncIterator[SynthesizedChunk]:
         """See ``ports.Synthesizer``.
 
         A sentence is made only when it is asked for, then to its end, so two callers take turns sentence by sentence.
         Closing the iterator leaves at most one piece to finish on the thread.
         """
-        sentences = self._sentences(text, speed)
+        thread = self._thread
+        sentences = self._sentences(thread, text, speed, in_haste)
         is_left = threading.Event()
         try:
             while True:
-                pieces, job = self._begin(sentences, is_left)
+                pieces, job = _begin(thread, sentences, is_left)
                 while (piece := await pieces.get()) is not None:
                     yield piece
+                if job.cancelled():
+                    raise SynthesisError("the voice was closed or started over")
                 if not await job:
                     return
         finally:
             is_left.set()
 
+    def start_over(self) -> None:
+        """See ``ports.Synthesizer``; a voice that hangs each time is left alone after some threads were lost to it."""
+        if self._thread.is_at_work and self._times_abandoned < _MOST_ABANDONED:
+            self._times_abandoned += 1
+            self._thread.give_back()
+            self._thread = self._new_thread()
+
     def close(self) -> None:
         """Give the thread back; what runs on it is finished, what waits is dropped."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        self._thread.give_back()
 
-    def _begin(
-        self, sentences: Iterator[Iterator[SynthesizedChunk]], is_left: threading.Event
-    ) -> tuple[asyncio.Queue[SynthesizedChunk | None], asyncio.Future[bool]]:
-        """Have the next sentence made: its pieces with None behind them, and whether there was one."""
-        loop = asyncio.get_running_loop()
-        pieces: asyncio.Queue[SynthesizedChunk | None] = asyncio.Queue()
-
-        def make() -> bool:
-            sentence = None if is_left.is_set() else next(sentences, None)
-            for piece in sentence or ():
-                loop.call_soon_threadsafe(pieces.put_nowait, piece)
-                if is_left.is_set():
-                    return False
-            return sentence is not None
-
-        try:
-            job = loop.run_in_executor(self._executor, make)
-        except RuntimeError as error:
-            raise SynthesisError("the voice is closed") from error
-
-        def end(done: asyncio.Future[bool]) -> None:
-            pieces.put_nowait(None)
-            if not done.cancelled():
-                done.exception()  # Looked at, so that asyncio does not complain when the caller has left.
-
-        job.add_done_callback(end)
-        return pieces, job
+    def _new_thread(self) -> VoiceThread[Voice]:
+        return VoiceThread(lambda: self._load(self._voice_file, self._settings, self._threads))
 
     # --------------------------------------------------------------------------------- on the piper thread
 
-    def _sentences(self, text: str, speed: float) -> Iterator[Iterator[SynthesizedChunk]]:
-        voice = self._loaded()
+    def _sentences(
+        self, thread: VoiceThread[Voice], text: str, speed: float, in_haste: bool
+    ) -> Iterator[Iterator[SynthesizedChunk]]:
+        voice = thread.voice()
         noise, length, length_noise = _scales(self._settings)
         for stretch in _stretches(text):
-            for sentence in _translated(voice.sentences(stretch, (noise, length / speed, length_noise))):
+            scales = (noise, length / speed, length_noise)
+            for sentence in _translated(voice.sentences(stretch, scales, in_haste=in_haste)):
                 yield _translated(sentence)
-
-    def _loaded(self) -> Voice:
-        if self._voice is None:
-            self._voice = self._load(self._voice_file, self._settings, self._threads)
-        return self._voice
+            in_haste = False
 
 
 class WholeVoice:
@@ -166,8 +157,8 @@ class WholeVoice:
         self._voice = voice
         self._format = audio_format
 
-    def sentences(self, text: str, scales: Scales) -> Iterator[Iterator[SynthesizedChunk]]:
-        """See ``Voice``."""
+    def sentences(self, text: str, scales: Scales, *, in_haste: bool = False) -> Iterator[Iterator[SynthesizedChunk]]:
+        """See ``Voice``; haste changes nothing."""
         from piper import SynthesisConfig
 
         noise, length, length_noise = scales
@@ -231,6 +222,32 @@ def load_whole_voice(voice_file: Path, settings: Mapping[str, Any], threads: int
         raise WeightsError(
             f"the voice {voice_file} cannot be loaded ({error}); run: appliance models verify"
         ) from error
+
+
+def _begin(
+    thread: VoiceThread[Voice], sentences: Iterator[Iterator[SynthesizedChunk]], is_left: threading.Event
+) -> tuple[asyncio.Queue[SynthesizedChunk | None], asyncio.Future[bool]]:
+    """Have the next sentence made: its pieces with None behind them, and whether there was one."""
+    loop = asyncio.get_running_loop()
+    pieces: asyncio.Queue[SynthesizedChunk | None] = asyncio.Queue()
+
+    def make() -> bool:
+        sentence = None if is_left.is_set() else next(sentences, None)
+        for piece in sentence or ():
+            loop.call_soon_threadsafe(pieces.put_nowait, piece)
+            if is_left.is_set():
+                return False
+        return sentence is not None
+
+    job = thread.run(make)
+
+    def end(done: asyncio.Future[bool]) -> None:
+        pieces.put_nowait(None)
+        if not done.cancelled():
+            done.exception()  # Looked at, so that asyncio does not complain when the caller has left.
+
+    job.add_done_callback(end)
+    return pieces, job
 
 
 def _piper_voice(session: Any, settings: Mapping[str, Any]) -> Any:

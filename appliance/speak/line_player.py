@@ -11,24 +11,22 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine
+from collections.abc import Callable, Coroutine
 from functools import partial
 
 from appliance import events
 from appliance.clock import Clock, within
 from appliance.errors import ApplianceError, SoundCardLostError, SynthesisError, TurnDroppedError
 from appliance.events import Event
-from appliance.ports import CommitGate, Priority, SynthesizedChunk, Synthesizer
+from appliance.ports import CommitGate, Priority
 from appliance.speak.clip import Clip
 from appliance.speak.line import Line
-from appliance.speak.line_cache import LineCache
+from appliance.speak.line_voice import LineVoice, VoiceGivenUpError
 from appliance.speak.mixer import Lane, Mixer
 from appliance.speak.synthesis import Synthesis
 
 _LOG = logging.getLogger(__name__)
 
-#: Longest wait for the next piece of a line's sound: loading a voice takes a slow board some seconds.
-SYNTHESIS_SECONDS = 30.0
 #: A speaker that takes nothing at all for this long is gone or stuck.
 STALL_SECONDS = 5.0
 #: How often a held line asks whether it may sound now.
@@ -45,21 +43,17 @@ class LinePlayer:
     def __init__(
         self,
         mixer: Mixer,
-        synthesizer: Synthesizer,
+        voice: LineVoice,
         clock: Clock,
         publish: Callable[[Event], None],
         *,
-        cache: LineCache | None = None,
-        speed: float = 1.0,
         has_speaker: Callable[[], bool] = lambda: True,
     ) -> None:
-        self.speed = speed
         self._has_speaker = has_speaker
         self._mixer = mixer
-        self._synthesizer = synthesizer
+        self._voice = voice
         self._clock = clock
         self._publish = publish
-        self._cache = cache
         self._waiting: list[Line] = []
         self._current: Line | None = None
         #: When lines ended, and what they said.
@@ -109,6 +103,7 @@ class LinePlayer:
 
     def stop(self) -> None:
         """Silence now: drops what sounds and what waits, except alerts that nobody has heard yet."""
+        self._voice.forget()
         self._mixer.flush(Lane.SPEECH, Lane.HUM)
         for line in self._lines():
             if line.priority is not Priority.ALERT or line.has_started:
@@ -116,6 +111,7 @@ class LinePlayer:
 
     async def close(self) -> None:
         """Drop everything, alerts too, and end every task."""
+        self._voice.forget()
         for line in self._lines():
             self._end(line)
         tasks = [task for task in (self._worker, self._playing) if task is not None]
@@ -207,27 +203,16 @@ class LinePlayer:
 
     def _synthesize(self, line: Line) -> Synthesis:
         if line.synthesis is None:
-            line.synthesis = Synthesis(self._sound_of(line.text))
+            line.synthesis = self._voice.begin(line.text, line.turn_id, in_haste=self._lines() == [line])
         return line.synthesis
-
-    async def _sound_of(self, text: str) -> AsyncGenerator[SynthesizedChunk, None]:
-        speed = self.speed
-        kept = await self._cache.get(text, speed) if self._cache is not None else None
-        if kept is not None:
-            yield SynthesizedChunk(kept)
-            return
-        stream = self._synthesizer.synthesize(text, speed=speed)
-        try:
-            async for chunk in stream:
-                yield chunk
-        finally:
-            await _close(stream)
 
     async def _play(self, line: Line) -> None:
         try:
             clip = await self._start(line)
             if clip is not None:
                 await self._played_out(clip)
+        except VoiceGivenUpError:
+            _LOG.info("a line was not said, for the voice hung before in this turn")
         except SynthesisError as error:
             self._report(line, "voice", error)
         except SoundCardLostError as error:
@@ -249,10 +234,7 @@ class LinePlayer:
         synthesis = self._synthesize(line)
         clip: Clip | None = None
         for index in itertools.count():
-            try:
-                chunk = await within(self._clock, SYNTHESIS_SECONDS, synthesis.chunk(index))
-            except TimeoutError as error:
-                raise SynthesisError(f"the voice gave no sound for {SYNTHESIS_SECONDS:g} s") from error
+            chunk = await self._voice.piece(synthesis, index, line.text, line.turn_id)
             if chunk is None:
                 break
             if clip is None:
@@ -315,9 +297,3 @@ class LinePlayer:
 
 def _is_held(line: Line) -> bool:
     return line.is_committed and line.hold is not None and line.hold()
-
-
-async def _close(stream: AsyncIterator[SynthesizedChunk]) -> None:
-    # Closing the iterator stops the work; the port asks for an iterator only, which need not have ``aclose``.
-    if isinstance(stream, AsyncGenerator):
-        await stream.aclose()

@@ -15,10 +15,12 @@ from collections.abc import Callable
 import numpy as np
 
 from appliance.audio import AudioChunk, Samples
-from appliance.speak.clip import Clip, Floats
+from appliance.speak.clip import FADE_SECONDS, Clip, Floats
 
 #: Gain of a ducked lane (-14 dB): still there, but out of the way of a voice.
 DUCK_GAIN = 0.2
+#: And of everything, while somebody may be speaking (-20 dB): lower than their voice at the microphone.
+LISTENING_GAIN = 0.1
 #: A mouth without phonemes follows the loudness: shut at the first of these, wide open at the second. A piper voice
 #: has pauses below -45 dBFS and vowels around -12 dBFS.
 _QUIET_DBFS, _LOUD_DBFS = -45.0, -12.0
@@ -84,8 +86,26 @@ class Mixer:
         self._volume_percent = min(100, max(0, percent))
 
     def duck(self, ducked: bool) -> None:
-        """Make everything quieter while the person speaks; ``volume_percent`` stays what it is."""
+        """Make everything quieter while somebody may be speaking; ``volume_percent`` stays what it is."""
         self._is_ducked = ducked
+
+    @property
+    def is_ducked(self) -> bool:
+        """Whether everything is made quieter."""
+        return self._is_ducked
+
+    def hold(self, *lanes: Lane) -> None:
+        """Fall silent on ``lanes`` within the next block, by a fade of 5 ms, and lose nothing: ``release`` goes on."""
+        with self._lock:
+            for lane in lanes:
+                self._lanes[lane].is_held = True
+
+    def release(self, *lanes: Lane) -> None:
+        """Go on where ``hold`` stopped, with what was not flushed meanwhile."""
+        with self._lock:
+            for lane in lanes:
+                self._lanes[lane].is_held = False
+        self._sound_was_added()
 
     def open_clip(self, lane: Lane, text: str = "", on_started: Callable[[], None] | None = None) -> Clip:
         """A place at the end of ``lane`` to write sound into.
@@ -151,7 +171,7 @@ class Mixer:
         with self._lock:
             targets = self._gains()
             for lane, queue in self._lanes.items():
-                square_sum = queue.add_to(total, scratch, targets[lane])
+                square_sum = queue.add_to(total, scratch, targets[lane], self._fade_frames)
                 if queue.is_speech and frames:
                     mouth = max(mouth, _as_level(square_sum / frames) if queue.mouth is None else queue.mouth)
         if self._on_mouth is not None:
@@ -164,10 +184,14 @@ class Mixer:
         volume = volume_gain(self._volume_percent)
         alert = volume_gain(max(self._volume_percent, self._alert_floor_percent))
         if self._is_ducked:
-            volume, alert = volume * DUCK_GAIN, alert * DUCK_GAIN
+            volume, alert = volume * LISTENING_GAIN, alert * LISTENING_GAIN
         if self._lanes[Lane.ALERT].has_sound:
             volume *= DUCK_GAIN
         return {Lane.SPEECH: volume, Lane.HUM: volume, Lane.ALERT: alert}
+
+    @property
+    def _fade_frames(self) -> int:
+        return round(FADE_SECONDS * self._sample_rate_hz)
 
     def _sound_was_added(self) -> None:
         if self.on_ready is not None:
@@ -180,6 +204,7 @@ class _LaneQueue:
     def __init__(self) -> None:
         self.clips: deque[Clip] = deque()
         self.generation = 0
+        self.is_held = False
         self.is_speech = False
         #: What the phonemes of the block's first clip say; None when they are not known.
         self.mouth: float | None = None
@@ -187,6 +212,8 @@ class _LaneQueue:
 
     @property
     def has_sound(self) -> bool:
+        if self.is_held:
+            return False
         for clip in self.clips:
             if clip.has_sound:
                 return True
@@ -200,8 +227,11 @@ class _LaneQueue:
             self.clips.popleft()
         self.clips.append(clip)
 
-    def add_to(self, total: Floats, scratch: Floats, target_gain: float) -> float:
+    def add_to(self, total: Floats, scratch: Floats, target_gain: float, fade_frames: int) -> float:
         """Add this lane's next samples to ``total``; the sum of their squares before the gain."""
+        if self.is_held:
+            self._fall_silent(total, scratch[:fade_frames])
+            return 0.0
         self.mouth = self.clips[0].mouth_open if self.clips else None
         count = self._take(scratch)
         if count == 0:
@@ -218,6 +248,14 @@ class _LaneQueue:
             taken *= target_gain
         total[:count] += taken
         return square_sum
+
+    def _fall_silent(self, total: Floats, scratch: Floats) -> None:
+        gain, self._gain, self.mouth = self._gain, 0.0, 0.0
+        if gain:
+            count = self._take(scratch)
+            total[:count] += scratch[:count] * np.linspace(gain, 0.0, count, dtype=np.float32)
+        while self.clips and self.clips[0].is_dropped:
+            self.clips.popleft()  # The fade of its cut must not sound when the lane goes on.
 
     def _take(self, scratch: Floats) -> int:
         count = 0

@@ -14,6 +14,7 @@ from appliance.speak.clip import Clip
 from appliance.speak.line import Line
 from appliance.speak.line_cache import LineCache
 from appliance.speak.line_player import LinePlayer
+from appliance.speak.line_voice import LineVoice
 from appliance.speak.mixer import Lane, Mixer
 from appliance.speak.notices import Notices
 from appliance.speak.rehearsal import Rehearsal
@@ -50,7 +51,8 @@ class Speaker:
         self._publish = publish
         self._language = language
         self._is_busy = is_busy
-        self._player = LinePlayer(mixer, synthesizer, clock, publish, cache=cache, speed=speed, has_speaker=has_speaker)
+        self._voice = LineVoice(synthesizer, clock, cache, speed=speed)
+        self._player = LinePlayer(mixer, self._voice, clock, publish, has_speaker=has_speaker)
         self._notices = Notices(
             lambda text: self.say(text, Priority.NOTICE), lambda: self._is_idle() and not is_quiet(), clock
         )
@@ -60,7 +62,7 @@ class Speaker:
                 cache,
                 clock,
                 lines_of=self._sentences,
-                speed=lambda: self._player.speed,
+                speed=lambda: self._voice.speed,
                 is_idle=self._is_idle,
                 is_voice_free=lambda: not self._player.is_synthesizing,
             )
@@ -154,11 +156,11 @@ class Speaker:
     @property
     def speed(self) -> float:
         """Pace of speech; 1.0 is the voice's own. Set values are kept between 0.5 and 2."""
-        return self._player.speed
+        return self._voice.speed
 
     @speed.setter
     def speed(self, speed: float) -> None:
-        self._player.speed = min(FASTEST, max(SLOWEST, speed))
+        self._voice.speed = min(FASTEST, max(SLOWEST, speed))
         if self._rehearsal is not None:
             self._rehearsal.start_over()
 
@@ -166,6 +168,20 @@ class Speaker:
         """Synthesise fixed texts ahead into the line cache: when the box is idle, or ``soon``."""
         if self._rehearsal is not None:
             self._rehearsal.add(texts, soon=soon)
+
+    def prepare_first(self, text: str) -> None:
+        """Make the sound of the first sentence of ``text``, which may be said next, and keep it unsaid.
+
+        A line that says the same begins with it. There is one place: the next text, ``forget_first`` and ``stop`` drop
+        it, and what is really said never waits for it.
+        """
+        sentences = self._sentences(text)
+        if sentences:
+            self._voice.prepare(sentences[0])
+
+    def forget_first(self) -> None:
+        """What was prepared will not be said."""
+        self._voice.forget()
 
     async def close(self) -> None:
         """Fall silent for good and end every task."""

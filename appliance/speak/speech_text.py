@@ -14,7 +14,7 @@ from appliance.speak.reasoning import ReasoningFilter
 from appliance.speak.sentences import Sentence, SentenceSplitter
 from appliance.speak.spoken_forms import rules_of, spoken_form
 
-__all__ = ["Sentence", "SpeechText"]
+__all__ = ["Sentence", "SpeechText", "spoken_text"]
 
 
 class SpeechText:
@@ -45,3 +45,9 @@ class SpeechText:
     def _spoken(self) -> list[Sentence]:
         spoken = (replace(one, text=spoken_form(one.text, self._language)) for one in self._splitter.take())
         return [one for one in spoken if one.text]
+
+
+def spoken_text(text: str, *, language: str = "en") -> str:
+    """All that is heard of a whole text."""
+    reader = SpeechText(language)
+    return " ".join(sentence.text for sentence in (*reader.feed(text), *reader.end()))

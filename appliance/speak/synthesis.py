@@ -26,6 +26,15 @@ class Synthesis:
         """Whether no more sound is being made."""
         return self._is_over
 
+    @property
+    def has_failed(self) -> bool:
+        """Whether its source raised."""
+        return self._error is not None
+
+    def has(self, index: int) -> bool:
+        """Whether ``chunk`` would not wait."""
+        return index < len(self._chunks) or self._is_over
+
     async def chunk(self, index: int) -> SynthesizedChunk | None:
         """The chunk at ``index``, as soon as it exists; None behind the last one.
 

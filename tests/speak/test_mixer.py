@@ -10,7 +10,7 @@ from appliance.audio import AudioChunk, AudioFormat, Samples
 from appliance.clock import settle
 from appliance.ports import TimedPhoneme
 from appliance.speak.clip import FADE_SECONDS
-from appliance.speak.mixer import DUCK_GAIN, Lane, Mixer
+from appliance.speak.mixer import DUCK_GAIN, LISTENING_GAIN, Lane, Mixer
 
 RATE_HZ = 16_000
 BLOCK = 320
@@ -167,7 +167,7 @@ async def test_ducking_goes_and_comes_back_whatever_happened_between() -> None:
     mixer = loud_mixer()
     mixer.play(Lane.SPEECH, tone(10_000, 1.0))
     mixer.duck(True)
-    assert set(mixer.render(BLOCK)) == {2000}
+    assert set(mixer.render(BLOCK)) == {round(10_000 * LISTENING_GAIN)}
     mixer.flush(Lane.SPEECH)
     mixer.duck(False)
     mixer.render(BLOCK)

@@ -6,7 +6,8 @@ from appliance.adapters.fakes.commit_gate import FakeCommitGate
 from appliance.clock import settle
 from appliance.events import ErrorRaised, PlaybackFinished, PlaybackStarted
 from appliance.ports import Priority
-from appliance.speak.line_player import STALL_SECONDS, SYNTHESIS_SECONDS
+from appliance.speak.line_player import STALL_SECONDS
+from appliance.speak.line_voice import LOADING_SECONDS
 from appliance.speak.mixer import Lane
 from tests.speak.rig import BLOCK_SECONDS, Rig, committed_turn
 
@@ -232,7 +233,7 @@ async def test_a_voice_that_never_answers_is_given_up() -> None:
     rig.voice.block()
     playback = rig.speaker.say("Hello there.")
     done = asyncio.ensure_future(playback.finished())
-    await rig.clock.advance(SYNTHESIS_SECONDS - 1.0)
+    await rig.clock.advance(LOADING_SECONDS - 1.0)
     assert not done.done()
     await rig.clock.advance(1.0)
     assert await done == ""

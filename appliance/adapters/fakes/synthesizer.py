@@ -22,13 +22,17 @@ class FakeSynthesizer:
     """Each word lasts ``word_seconds`` (at speed 1.0) and is one chunk: a square wave whose level names the text.
 
     Drive it with ``fail``, ``block`` and ``release``; ask it with ``asked`` (texts, in the order they were begun),
-    ``is_warm``, ``is_closed`` and ``texts_in``.
+    ``hasty`` (those of them that were asked for in haste), ``left`` (those that nobody heard to their end),
+    ``is_warm``, ``is_closed``, ``times_started_over`` and ``texts_in``.
     """
 
     def __init__(self, *, word_seconds: float = 0.06, sample_rate_hz: int = 16_000, voice_key: str = "fake-1") -> None:
         self.asked: list[str] = []
+        self.hasty: list[str] = []
+        self.left: list[str] = []
         self.is_warm = False
         self.is_closed = False
+        self.times_started_over = 0
         self.voice_key = voice_key
         self.sample_rate_hz = sample_rate_hz
         self._word_seconds = word_seconds
@@ -54,18 +58,29 @@ class FakeSynthesizer:
     async def warm_up(self) -> None:
         self.is_warm = True
 
-    async def synthesize(self, text: str, *, speed: float = 1.0) -> AsyncIterator[SynthesizedChunk]:
+    async def synthesize(
+        self, text: str, *, speed: float = 1.0, in_haste: bool = False
+    ) -> AsyncIterator[SynthesizedChunk]:
         self.asked.append(text)
+        if in_haste:
+            self.hasty.append(text)
         if self._failing is None or text in self._failing:
             raise SynthesisError(f"the voice failed on {text!r}")
         level = self._levels.setdefault(text, _FIRST_LEVEL + _LEVEL_STEP * len(self._levels))
-        for _ in text.split():
-            if self._words_before_block > 0:
-                self._words_before_block -= 1
-            else:
-                await self._free.wait()
-            await asyncio.sleep(0)
-            yield SynthesizedChunk(self._tone(level, self._word_seconds / speed))
+        try:
+            for _ in text.split():
+                if self._words_before_block > 0:
+                    self._words_before_block -= 1
+                else:
+                    await self._free.wait()
+                await asyncio.sleep(0)
+                yield SynthesizedChunk(self._tone(level, self._word_seconds / speed))
+        except (asyncio.CancelledError, GeneratorExit):
+            self.left.append(text)
+            raise
+
+    def start_over(self) -> None:
+        self.times_started_over += 1
 
     def close(self) -> None:
         self.is_closed = True
