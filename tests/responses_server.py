@@ -88,6 +88,8 @@ class ReceivedRequest:
     headers: Mapping[str, str]
     body: Any
     connection: int
+    #: The body as it came.
+    raw: bytes = b""
 
 
 class ResponsesServer:
@@ -98,6 +100,7 @@ class ResponsesServer:
         self.requests: list[ReceivedRequest] = []
         self.key = key
         self.connections = 0
+        self.open_connections = 0
         self._server: asyncio.Server | None = None
         self._handlers: set[asyncio.Task[None]] = set()
 
@@ -126,6 +129,7 @@ class ResponsesServer:
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self.open_connections += 1
         number = self.connections
         try:
             while request := await _read_request(reader, number):
@@ -135,6 +139,7 @@ class ResponsesServer:
         except (ConnectionError, asyncio.IncompleteReadError):
             pass  # the client went away, which is its right
         finally:
+            self.open_connections -= 1
             writer.close()
 
     async def _answer(
@@ -168,7 +173,7 @@ async def _read_request(reader: asyncio.StreamReader, connection: int) -> Receiv
     method, path, _version = first.split(" ", 2)
     headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in lines if line)}
     raw = await reader.readexactly(int(headers.get("content-length", "0")))
-    return ReceivedRequest(method, path, headers, json.loads(raw or "null"), connection)
+    return ReceivedRequest(method, path, headers, json.loads(raw or "null"), connection, raw)
 
 
 async def _send_error(

@@ -9,9 +9,10 @@ import contextlib
 import json
 import math
 import re
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
-from urllib.parse import urlsplit, urlunsplit
+from urllib.parse import quote, urlsplit, urlunsplit
 
 from appliance.adapters.responses_stream import AnswerReader, Progress
 from appliance.adapters.sse import SseStream
@@ -31,6 +32,9 @@ from appliance.errors import (
 from appliance.ports import Json
 from appliance.ports_think import HttpDoor, HttpStream, ModelEvent, ModelRequest
 
+#: The smallest number of output tokens that every server takes.
+_FEWEST_TOKENS = 16
+_MODELS_BYTES = 65_536
 #: A server that asks for no longer pause than this is asked once more before the person hears of it.
 _SHORT_PAUSE_SECONDS = 2.0
 _ERROR_BODY_BYTES = 65_536
@@ -93,27 +97,57 @@ class ResponsesEndpoint:
                 for event in events:
                     yield event
 
+    async def warm_up(self, request: ModelRequest | None) -> None:
+        """See ``ports_think.ModelEndpoint``; the answer is cut off at the first sign of it."""
+        patience = _Patience(self._clock, self._first_token_seconds, self._total_seconds)
+        if request is None:
+            await self._connect(patience)
+            return
+        stream, opened = await self._open_once(self._body(replace(request, max_output_tokens=_FEWEST_TOKENS)), patience)
+        async with opened:
+            reader = AnswerReader(self._short)
+            messages = SseStream(stream.lines())
+            while reader.progress is Progress.WAITING:
+                data = await self._next(messages, patience)
+                if data is None:
+                    return
+                reader.read(data)
+
+    async def _connect(self, patience: _Patience) -> None:
+        """Ask for something small, whatever the answer is: the connection stays open for the next request."""
+        url = urlsplit(self._url)
+        path = url.path.removesuffix("responses") + "/".join(("models", *filter(None, [quote(self._model)])))
+        answer = self._door.stream(
+            "GET",
+            urlunsplit((url.scheme, url.netloc, path, url.query, "")),
+            headers=self._headers("application/json"),
+            connect_seconds=self._connect_seconds,
+            read_seconds=self._first_token_seconds,
+        )
+        async with contextlib.AsyncExitStack() as opening:
+            with self._translated(patience):
+                stream = await within(self._clock, patience.seconds_left, opening.enter_async_context(answer))
+                await within(self._clock, patience.seconds_left, stream.read(_MODELS_BYTES))
+
     def _body(self, request: ModelRequest) -> dict[str, Json]:
-        body: dict[str, Json] = {
-            "instructions": request.instructions,
-            "input": [dict(item) for item in request.items],
-            "stream": True,
-            "store": False,
-        }
+        body: dict[str, Json] = {"stream": True, "store": False}
         if self._model:
             body["model"] = self._model
-        if request.tools:
-            body["tools"] = [_tool(schema) for schema in request.tools]
         if request.max_output_tokens is not None:
             body["max_output_tokens"] = request.max_output_tokens
         if self._reasoning_effort:
             body["reasoning"] = {"effort": "none" if self._reasoning_effort == "off" else self._reasoning_effort}
         if self.is_reasoning:
             body["include"] = ["reasoning.encrypted_content"]
+        # What changes least comes first and what is new in each request last: so one begins as the one before ended.
+        body["instructions"] = request.instructions
+        if request.tools:
+            body["tools"] = [_tool(schema) for schema in request.tools]
+        body["input"] = [dict(item) for item in request.items]
         return body
 
-    def _headers(self) -> dict[str, str]:
-        headers = {"Accept": "text/event-stream"}
+    def _headers(self, accept: str = "text/event-stream") -> dict[str, str]:
+        headers = {"Accept": accept}
         if self._key:
             if not self._key.isascii() or not self._key.isprintable() or " " in self._key:
                 raise BrainKeyError("the stored key has characters that no key has; store it once more")
@@ -147,19 +181,25 @@ class ResponsesEndpoint:
             read_seconds=self._total_seconds,  # patience below is shorter, and knows what it waits for
         )
         async with contextlib.AsyncExitStack() as opening:
-            try:
+            with self._translated(patience):
                 entering = opening.enter_async_context(answer)
                 stream = await within(self._clock, patience.seconds_left, entering)
                 if stream.status != 200:
                     raw = await within(self._clock, patience.seconds_left, stream.read(_ERROR_BODY_BYTES))
                     raise self._refusal(stream, raw)
-            except TimeoutError as error:
-                raise BrainTimeoutError(patience.verdict(self.name, error)) from error
-            except LaneRefusedError as error:
-                raise BrainRequestError(str(error)) from error
-            except NetworkError as error:
-                raise BrainUnreachableError(self._short(str(error))) from error
             return stream, opening.pop_all()
+
+    @contextlib.contextmanager
+    def _translated(self, patience: _Patience) -> Iterator[None]:
+        """What goes wrong before an answer has begun, as our errors."""
+        try:
+            yield
+        except TimeoutError as error:
+            raise BrainTimeoutError(patience.verdict(self.name, error)) from error
+        except LaneRefusedError as error:
+            raise BrainRequestError(str(error)) from error
+        except NetworkError as error:
+            raise BrainUnreachableError(self._short(str(error))) from error
 
     async def _next(self, messages: SseStream, patience: _Patience) -> str | None:
         try:

@@ -20,6 +20,16 @@ class ThinkConfig:
     max_output_tokens: int = setting(2000, "longest answer of one round, reasoning included", at_least=16)
     history_tokens: int = setting(3000, "how much of the earlier conversation the model gets", at_least=0)
     history_turns: int = setting(20, "how many earlier turns the model gets at most", at_least=0, at_most=200)
+    speculate: bool = setting(
+        True,
+        "ask the model while you may still go on speaking, which answers sooner; when you do go on, the answer is "
+        "thrown away, so some requests are made, and paid for, for nothing",
+    )
+    warm_prefix: Literal["auto", "off"] = setting(
+        "auto",
+        'get the model ready at the wake word: "auto" has one in the house read its instructions and the conversation '
+        "ahead, and opens the connection to one outside, which costs no tokens",
+    )
     sees_images: Literal["auto", "true", "false"] = setting(
         "auto", 'whether the model gets the pictures of tools; "auto" tries, until its endpoint refuses them'
     )

@@ -38,6 +38,7 @@ from appliance.think.items import (
     without_pictures,
 )
 from appliance.think.picture_news import PictureNews
+from appliance.tools.registry import ToolSelection
 from appliance.tools.tool import Tool, ToolCall, ToolResult
 
 _LOG = logging.getLogger(__name__)
@@ -56,7 +57,8 @@ _PICTURES = "pictures"
 class RoundSummary:
     """What a model answered in one round, for ``turns show --model``.
 
-    Times are seconds since the request; ``first_seconds`` is None when nothing came. ``error`` is "" when it went well.
+    Times are seconds since the turn made the request, which may have been asked ahead; ``first_seconds`` is None when
+    nothing came. ``error`` is "" when it went well.
     """
 
     text: str
@@ -178,13 +180,20 @@ class ModelBrain:
                 if empty_answers == _MOST_EMPTY_ANSWERS:
                     return self._answer_for_the_model(turn)
 
+    async def first_request(self, question: Question, tools: ToolSelection) -> ModelRequest:
+        """What ``answer`` would ask first, as things stand; nothing is asked, said or kept."""
+        items = (*self._conversation.items(question.history), user_message(question.text))
+        return await self._with_pictures(self._request(question, items, tools.schemas), {})
+
     # ------------------------------------------------------------------------------------------ one round
 
     async def _round(self, turn: _TurnSoFar, *, has_tools: bool) -> _Round:
         """Ask once; when the endpoint's error shows what it did not take, ask again without that."""
         before = self._left_out
         for is_last_try in (*(False,) * _MOST_REPAIRS, True):
-            request, answered = self._request(turn, has_tools=has_tools), _Round(self._clock.monotonic_seconds())
+            items, schemas = (*turn.history, *turn.sent), turn.hands.tools.schemas
+            request = self._request(turn.question, items, schemas, has_tools=has_tools)
+            answered = _Round(self._clock.monotonic_seconds())
             try:
                 await self._ask(turn, request, answered)
                 break
@@ -199,24 +208,24 @@ class ModelBrain:
             answered.drop_calls()
         return answered
 
-    def _request(self, turn: _TurnSoFar, *, has_tools: bool) -> ModelRequest:
-        tools = turn.hands.tools.schemas if has_tools else ()
-        items = (*turn.history, *turn.sent)
+    def _request(
+        self, question: Question, items: tuple[Item, ...], schemas: tuple[Item, ...], *, has_tools: bool = True
+    ) -> ModelRequest:
         if _PICTURES in self._left_out:
             items = tuple(map(without_pictures, items))
         return ModelRequest(
             instructions="\n\n".join(
-                (self._instructions.text(turn.question.channel, has_tools=has_tools), *turn.question.context)
+                (self._instructions.text(question.channel, has_tools=has_tools), *question.context)
             ),
             items=items,
-            tools=tuple(tool for tool in tools if _canonical(tool) not in self._left_out),
+            tools=tuple(tool for tool in schemas if _canonical(tool) not in self._left_out) if has_tools else (),
             max_output_tokens=self._max_output_tokens,
         )
 
     async def _ask(self, turn: _TurnSoFar, request: ModelRequest, answered: _Round) -> None:
         """One answer; its text goes out as it comes, and the round is recorded however it ends, but no picture."""
         problem = "cancelled"
-        stream = self._endpoint.respond(await self._with_pictures(turn, request))
+        stream = self._endpoint.respond(await self._with_pictures(request, turn.pictures))
         try:
             async for event in stream:
                 if answered.first_seconds is None:
@@ -238,12 +247,12 @@ class ModelBrain:
             self._record(turn, request, answered, problem)
         self._conversation.learn(request, answered.completed.usage.input_tokens)
 
-    async def _with_pictures(self, turn: _TurnSoFar, request: ModelRequest) -> ModelRequest:
-        """The request with the pictures that its items name."""
+    async def _with_pictures(self, request: ModelRequest, found: dict[str, str]) -> ModelRequest:
+        """The request with the pictures that its items name; ``found`` holds those that are known already."""
         for handle in handles_in(request.items):
-            if handle not in turn.pictures:
-                turn.pictures[handle] = await self._find_picture(handle)
-        return replace(request, items=tuple(with_pictures(item, turn.pictures) for item in request.items))
+            if handle not in found:
+                found[handle] = await self._find_picture(handle)
+        return replace(request, items=tuple(with_pictures(item, found) for item in request.items))
 
     def _record(self, turn: _TurnSoFar, request: ModelRequest, answered: _Round, problem: str) -> None:
         if self._record_round is None:

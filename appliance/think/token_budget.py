@@ -23,16 +23,21 @@ class TokenBudget:
 
     def tokens(self, items: Iterable[Item]) -> int:
         """About how many tokens these items cost."""
-        return round(_characters(items) / self._characters_per_token)
+        return round(characters(items) / self._characters_per_token)
+
+    def in_characters(self, tokens: float) -> float:
+        """About how many characters so many tokens are."""
+        return tokens * self._characters_per_token
 
     def learn(self, request: ModelRequest, input_tokens: int) -> None:
         """Compare a request with the tokens it really cost; 0 says nothing, nor does a request with pictures."""
         if input_tokens <= 0 or any(map(has_pictures, request.items)):
             return
-        sent = len(request.instructions) + _characters(request.items) + _characters(request.tools)
+        sent = len(request.instructions) + characters(request.items) + characters(request.tools)
         seen = min(_MOST, max(_FEWEST, sent / input_tokens))
         self._characters_per_token += _TRUST * (seen - self._characters_per_token)
 
 
-def _characters(items: Iterable[Item]) -> int:
+def characters(items: Iterable[Item]) -> int:
+    """How long these items are as text."""
     return sum(len(json.dumps(item, ensure_ascii=False, default=str)) for item in items)

@@ -73,7 +73,8 @@ def test_the_oldest_turns_go_first_and_whole() -> None:
     assert 0 < len(items) < 20 and len(items) % 2 == 0
     assert texts(items)[-1] == "Answer 9"
     assert texts(items)[0].startswith("Question")
-    assert len(Conversation(history_turns=3).items(history)) == 6
+    assert len(Conversation(history_turns=20).items(history)) == 20
+    assert len(Conversation(history_turns=3).items(history)) == 4, "two of three, with room for the next"
     assert Conversation(history_turns=0).items(history) == ()
     assert Conversation(history_tokens=0).items(history) == ()
 
