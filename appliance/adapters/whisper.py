@@ -15,7 +15,7 @@ import asyncio
 import logging
 import os
 import string
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +94,9 @@ class SpeechModel(Protocol):
 class ShortReader(Protocol):
     """What is used of ``ShortWindow``."""
 
-    def read(self, samples: npt.NDArray[np.float32], language: str, *, beam_size: int, most_tokens: int) -> Reading:
+    def read(
+        self, samples: npt.NDArray[np.float32], language: str, *, beam_size: int, most_tokens: int, hint: str = ""
+    ) -> Reading:
         """What is said in ``samples``."""
         ...
 
@@ -124,6 +126,7 @@ class WhisperTranscriber:
         self._gates = gates or HearingGates()
         self._load = load or load_weights
         self._shorten = shorten if len(languages) == 1 else None
+        self._words: Callable[[], Sequence[str]] = tuple
         self._model: SpeechModel | None = None
         self._short: ShortReader | None = None
         #: How often the full window was asked; for whoever measures.
@@ -138,15 +141,23 @@ class WhisperTranscriber:
         """See ``ports.Transcriber``."""
         if utterance.format != HEARING_FORMAT:
             raise HearingError(f"an utterance must be {HEARING_FORMAT}, not {utterance.format}")
-        return await self._on_thread(self._hear, utterance.samples)
+        return await self._on_thread(self._hear, utterance.samples, _hint(self._words()))
+
+    def expect(self, words: Callable[[], Sequence[str]]) -> None:
+        """From now on expect the names that ``words`` gives each time; it is called on the loop."""
+        self._words = words
+
+    async def glance(self, sound: AudioChunk) -> Transcript:
+        """See ``ports_hearing.QuickReader``: one reading in the short window."""
+        return await self._on_thread(self._glance, sound.samples)
 
     def close(self) -> None:
         """Give the thread back; what runs on it is finished, what waits is dropped."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    async def _on_thread(self, work: Any, samples: Any) -> Transcript:
+    async def _on_thread(self, work: Any, *arguments: Any) -> Transcript:
         try:
-            future = asyncio.get_running_loop().run_in_executor(self._executor, work, samples)
+            future = asyncio.get_running_loop().run_in_executor(self._executor, work, *arguments)
         except RuntimeError as error:
             raise HearingError("the transcriber is closed") from error
         result: Transcript = await future
@@ -154,41 +165,54 @@ class WhisperTranscriber:
 
     # ------------------------------------------------------------------------------- on the whisper thread
 
-    def _hear(self, samples: Samples) -> Transcript:
+    def _hear(self, samples: Samples, hint: str) -> Transcript:
         loudest_dbfs = _loudest_dbfs(samples)
         if loudest_dbfs < self._gates.silent_below_dbfs:
             return Transcript("", self._languages[0], no_speech_probability=1.0)
-        transcript = self._read(_as_float(samples))
+        transcript = self._read(_as_float(samples), hint)
         is_doubtful = loudest_dbfs < self._gates.doubtful_below_dbfs
         if is_doubtful and _is_empty(transcript.text):
             return Transcript("", transcript.language, no_speech_probability=transcript.no_speech_probability)
         return transcript
 
-    def _read(self, samples: npt.NDArray[np.float32]) -> Transcript:
+    def _glance(self, samples: Samples) -> Transcript:
+        if self._model is None:
+            raise HearingError("whisper is not loaded yet")
+        language = self._languages[0]
+        reading = self._read_short(_as_float(samples), language)
+        if reading is None:
+            raise HearingError("whisper has no short window for this sound")
+        log_probability, no_speech = reading.average_log_probability, reading.no_speech_probability
+        return Transcript(reading.text.strip(), language, log_probability, no_speech)
+
+    def _read(self, samples: npt.NDArray[np.float32], hint: str = "") -> Transcript:
         model = self._loaded()
         try:
             language = self._language_of(model, samples)
-            reading = self._read_short(samples, language)
+            reading = self._read_short(samples, language, hint)
+            if reading is not None and hint and self._is_echo(reading, hint):
+                hint, reading = "", self._read_short(samples, language)
             if reading is None or not self._is_settled(reading):
-                return self._join(self._read_full(model, samples, language), language)
+                return self._join(self._read_full(model, samples, language, hint), language)
             return self._join([reading], language)
         except Exception as error:
             raise HearingError(f"the transcriber failed: {error}") from error
 
-    def _read_short(self, samples: npt.NDArray[np.float32], language: str) -> Reading | None:
+    def _read_short(self, samples: npt.NDArray[np.float32], language: str, hint: str = "") -> Reading | None:
         """None when there is no short window, or the sound is too long for it."""
         if self._short is None or _seconds(samples) > LONGEST_SHORT_SECONDS:
             return None
         try:
-            return self._short.read(
-                samples, language, beam_size=self._beam_size, most_tokens=_most_tokens(_seconds(samples))
-            )
+            most_tokens = _most_tokens(_seconds(samples))
+            return self._short.read(samples, language, beam_size=self._beam_size, most_tokens=most_tokens, hint=hint)
         except Exception:
             _LOG.exception("the short window failed; from now on only the full one is used")
             self._short = None
             return None
 
-    def _read_full(self, model: SpeechModel, samples: npt.NDArray[np.float32], language: str) -> list[Reading]:
+    def _read_full(
+        self, model: SpeechModel, samples: npt.NDArray[np.float32], language: str, hint: str
+    ) -> list[Reading]:
         self.full_windows += 1
         segments, _ = model.transcribe(
             samples,
@@ -199,6 +223,7 @@ class WhisperTranscriber:
             # Without time stamps fewer tokens are written; beyond one window they are needed to go on.
             without_timestamps=_seconds(samples) <= _WINDOW_SECONDS,
             max_new_tokens=_most_tokens(_seconds(samples)),
+            hotwords=hint or None,
             # The gates are ours, so that they can be asked.
             compression_ratio_threshold=None,
             log_prob_threshold=None,
@@ -253,6 +278,11 @@ class WhisperTranscriber:
         is_doubted = reading.no_speech_probability > self._gates.no_speech_probability
         return not reading.is_unsure and not (is_doubted and _is_empty(reading.text))
 
+    def _is_echo(self, reading: Reading, hint: str) -> bool:
+        """Whether it may be nothing but the hint, which whisper gives back when nobody speaks."""
+        is_doubted = reading.no_speech_probability > self._gates.no_speech_probability
+        return is_doubted and set(_plain_words(reading.text)) <= set(_plain_words(hint))
+
     def _is_no_speech(self, reading: Reading) -> bool:
         gates = self._gates
         is_doubted = reading.no_speech_probability > gates.no_speech_probability
@@ -282,6 +312,19 @@ def load_weights(folder: Path, threads: int) -> SpeechModel:
 def default_threads(cores: int) -> int:
     """All cores but one, which the sound and the face need; two where there are two; more than 4 bring nothing."""
     return min(4, cores if cores <= 2 else cores - 1)
+
+
+def _hint(words: Sequence[str]) -> str:
+    """What whisper is told of names: a list, as a sentence. Without commas and full stop it writes them everywhere.
+
+    With 12 names tiny.en had 4 % of the words of 15 sentences with such names wrong instead of 25 %, with noise at
+    10 dB 14 % instead of 51 %; other sentences were heard as before. With 40 names those lost one word in a hundred.
+    """
+    return f"{', '.join(words)}." if words else ""
+
+
+def _plain_words(text: str) -> list[str]:
+    return text.lower().translate(str.maketrans("", "", string.punctuation)).split()
 
 
 def _is_empty(text: str) -> bool:

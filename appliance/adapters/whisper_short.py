@@ -18,6 +18,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from appliance.adapters.whisper_silence import KeptSilence
+
 #: Beyond this little is saved, and the model's habits with long sound are wanted.
 LONGEST_SHORT_SECONDS = 20.0
 #: A text that shrinks more than this is a repetition; whisper's own limit.
@@ -28,6 +30,8 @@ _UNSURE_BELOW_LOG_PROBABILITY = -0.8
 #: About -69 dBFS: a microphone in a quiet room.
 _ROOM_NOISE = 12 / 32768
 _WINDOW_SAMPLES = 480_000
+#: Whisper has room for 448 tokens in all.
+_MOST_HINT_TOKENS = 200
 #: Encoded behind the sound, so that its own end is seen in one piece with silence.
 _PAD_FRAMES = 100
 _WINDOW_FRAMES = 3000
@@ -55,21 +59,34 @@ class Reading:
 class ShortWindow:
     """Reads sound of at most ``LONGEST_SHORT_SECONDS`` with a ``faster_whisper.WhisperModel``.
 
-    Making one encodes the silence, which takes as long as the full window.
+    Making one encodes the silence, which takes as long as the full window; unless it is ``kept``.
     """
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, kept: KeptSilence | None = None) -> None:
         self._model = model
-        room = np.random.default_rng(7).normal(0.0, _ROOM_NOISE, _WINDOW_SAMPLES).astype(np.float32)
-        self._silence = self._encode(model.feature_extractor(room)[:, :_WINDOW_FRAMES])
+        silence = kept.load() if kept is not None else None
+        self._silence = self._encoded_room() if silence is None else silence
+        if kept is not None and silence is None:
+            kept.keep(self._silence)
 
-    def read(self, samples: npt.NDArray[np.float32], language: str, *, beam_size: int, most_tokens: int) -> Reading:
-        """What is said in ``samples`` (float32 in [-1, 1), 16 kHz); raises what the library raises."""
+    def _encoded_room(self) -> npt.NDArray[Any]:
+        model = self._model
+        room = np.random.default_rng(7).normal(0.0, _ROOM_NOISE, _WINDOW_SAMPLES).astype(np.float32)
+        return self._encode(model.feature_extractor(room)[:, :_WINDOW_FRAMES])
+
+    def read(
+        self, samples: npt.NDArray[np.float32], language: str, *, beam_size: int, most_tokens: int, hint: str = ""
+    ) -> Reading:
+        """What is said in ``samples`` (float32 in [-1, 1), 16 kHz); raises what the library raises.
+
+        ``hint`` is text that might have come before, for the spelling of its names; at most its first 200 tokens.
+        """
         from faster_whisper.tokenizer import Tokenizer
 
         whisper = self._model.model
         tokenizer = Tokenizer(self._model.hf_tokenizer, whisper.is_multilingual, "transcribe", language)
-        prompt = [*tokenizer.sot_sequence, tokenizer.no_timestamps]
+        before = [tokenizer.sot_prev, *tokenizer.encode(f" {hint}")[:_MOST_HINT_TOKENS]] if hint else []
+        prompt = [*before, *tokenizer.sot_sequence, tokenizer.no_timestamps]
         result = whisper.generate(
             self._storage(self._encoded(samples)),
             [prompt],

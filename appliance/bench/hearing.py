@@ -17,11 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from appliance.audio import HEARING_FORMAT, AudioChunk, Samples
-from appliance.bench.endings import EndingRow, endings
+from appliance.bench import endings as bench_endings
+from appliance.bench.endings import Endings, endings
+from appliance.bench.figures import Figure
 from appliance.bench.intervals import Estimate, Values, estimate
 from appliance.bench.speech_clips import SENTENCES, Clip, people, room, said_by
 from appliance.bench.word_errors import word_errors, words_of
 from appliance.listen.config import ListenConfig
+from appliance.listen.endpointing import Endpointing
+from appliance.listen.utterance import UtteranceRecorder
 from appliance.ports import Synthesizer, Transcriber
 from appliance.wiring_hearing import HearingParts
 
@@ -53,7 +57,10 @@ class WayRow:
 
 @dataclass(frozen=True)
 class SilenceRow:
-    """One second in which nobody speaks; ``heard`` should be ""."""
+    """One second in which nobody speaks; ``heard`` should be "".
+
+    In the box that sound comes through voice activity first, which takes time too, and mostly nothing comes behind it.
+    """
 
     sound: str
     way: str
@@ -71,7 +78,7 @@ class Result:
     clips: int
     full_windows: int
     silences: list[SilenceRow]
-    endings: list[EndingRow]
+    endings: Endings
 
 
 @dataclass(frozen=True)
@@ -103,15 +110,55 @@ async def compare(parts: HearingParts, rules: ListenConfig, clips: Sequence[Clip
             heard[name].append(await _timed(ways[name], _utterance(clip)))
     full_windows = parts.full_windows() - before
     again = np.array([(a.seconds, b.seconds) for a, b in zip(heard[AGAIN], heard[BOX], strict=True)])
-    seconds = {name: [one.seconds for one in heard[name]] for name in (BOX, FULL)}
     return Result(
         ways=[_row(name, clips, heard) for name in (BOX, FULL, STOCK)],
         again_ratio=estimate(again, _median_ratio),
         clips=len(clips),
         # Each clip was taken twice.
         full_windows=full_windows // 2,
-        silences=await _silences(ways),
-        endings=endings(clips, seconds, rules, parts.activity()),
+        silences=await _silences({**ways, BOX: _behind_voice_activity(parts, rules)}),
+        endings=await endings(clips, rules, parts.short, parts.turn_detector, parts.activity()),
+    )
+
+
+def figures(result: Result) -> list[Figure]:
+    """P6, P7, P18, and the part of P19 that is about transcripts."""
+    return [_transcribing(result), _silence(result), *bench_endings.figures(result.endings)]
+
+
+def _transcribing(result: Result) -> Figure:
+    rows = {row.way: row for row in result.ways}
+    box, stock = rows[BOX], rows[STOCK]
+    return Figure(
+        "P6",
+        "an utterance becomes text",
+        "faster-whisper, language given",
+        box.ratio.value,
+        0.35,
+        box.ratio.low,
+        box.ratio.high,
+        own=box.median_milliseconds,
+        peer=stock.median_milliseconds,
+        guard=f"words wrong {box.word_error_percent:.1f} %, with faster-whisper {stock.word_error_percent:.1f} %",
+    )
+
+
+def _silence(result: Result) -> Figure:
+    """The worst of the sounds; the goal is missed by any text at all."""
+    box = max((row for row in result.silences if row.way == BOX), key=lambda row: (bool(row.heard), row.ratio))
+    stock = next(row for row in result.silences if row.way == STOCK and row.sound == box.sound)
+    ratio = max(1.0, box.ratio) if box.heard else box.ratio
+    return Figure(
+        "P7",
+        "a second in which nobody speaks",
+        "faster-whisper, language given",
+        ratio,
+        0.05,
+        ratio,
+        ratio,
+        own=box.milliseconds,
+        peer=stock.milliseconds,
+        guard=f"heard {box.heard!r} in {box.sound}" if box.heard else f"no text; the worst is {box.sound}",
     )
 
 
@@ -178,6 +225,22 @@ def _median_ratio(rows: Values) -> float:
 
 def _percent_of_words(rows: Values) -> float:
     return 100 * float(rows[:, 0].sum() / rows[:, 1].sum())
+
+
+def _behind_voice_activity(parts: HearingParts, rules: ListenConfig) -> Way:
+    """As an open ear of the box hears: what is no speech never reaches the transcriber."""
+    activity = parts.activity()
+    activity.reset()
+    # The weights are loaded long before.
+    UtteranceRecorder(activity, Endpointing(rules, no_speech_seconds=1.0)).warm_up(room(0.5))
+
+    async def way(sound: AudioChunk) -> str:
+        recorder = UtteranceRecorder(activity, Endpointing(rules, no_speech_seconds=rules.no_speech_seconds))
+        recorder.hear(sound.samples)
+        utterance = recorder.utterance
+        return "" if utterance is None else (await parts.short.transcribe(utterance.audio)).text
+
+    return way
 
 
 async def _silences(ways: dict[str, Way]) -> list[SilenceRow]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 from appliance.config import setting
+
+#: How slowly people speak here; see ``patience.py``.
+Patience = Literal["relaxed", "normal", "quick"]
 
 
 @dataclass(frozen=True)
@@ -13,6 +17,12 @@ class AudioConfig:
 
     microphone: str = setting("", 'name of the microphone, or part of it; "" takes the system\'s choice')
     speaker: str = setting("", 'name of the speaker, or part of it; "" takes the system\'s choice')
+    noise_suppression: Literal["off", "on"] = setting(
+        "off", "whether noise is taken out of what the microphone hears; most microphones for speech do that themselves"
+    )
+    gain_control: Literal["off", "on"] = setting(
+        "off", "whether a quiet microphone is made louder; most microphones for speech do that themselves"
+    )
 
 
 @dataclass(frozen=True)
@@ -23,6 +33,11 @@ class ListenConfig:
         ("okay_nabu",),
         "words that open the ear: okay_nabu, hey_jarvis, alexa, hey_mycroft, "
         "or the path of a microWakeWord .json file; several may be given, [] leaves only the button",
+    )
+    wake_check: Literal["auto", "off"] = setting(
+        "auto",
+        "whether what sounds like the wake word is read by the transcriber before the ear opens: auto or off",
+        is_live=True,
     )
     speech_threshold: float = setting(
         0.5, "how sure voice activity must be that somebody speaks, 0 to 1", at_least=0.1, at_most=0.95, is_live=True
@@ -36,11 +51,33 @@ class ListenConfig:
         at_least=0.03,
         is_live=True,
     )
+    patience: Literal["relaxed", "normal", "quick"] = setting(
+        "normal",
+        "how long the box waits for people who pause: relaxed (for slow or halting speech), normal or quick",
+        is_live=True,
+    )
     silence_seconds: float = setting(
-        0.7,
-        "silence that ends an utterance; more for people who pause to think",
+        0.0,
+        "silence that ends an utterance at the latest, in place of what patience says; 0 takes what patience says",
         at_least=0.2,
         at_most=5.0,
+        or_zero=True,
+        is_live=True,
+    )
+    duplex: Literal["auto", "full", "guarded", "half"] = setting(
+        "auto",
+        "whether people may talk over the box while it speaks: full (anybody), guarded (who speaks up), half (only "
+        "with the wake word or the button), or auto: what the measured echo allows",
+        is_live=True,
+    )
+    words: tuple[str, ...] = setting(
+        (),
+        "names that no dictionary has, so that they are heard, and spelt as you write them; at most 20",
+        is_live=True,
+    )
+    corrections: tuple[str, ...] = setting(
+        (),
+        'words that are misheard here, each as "heard = meant" (such as "nano leaf = Nanoleaf")',
         is_live=True,
     )
     longest_utterance_seconds: float = setting(

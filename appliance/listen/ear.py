@@ -1,7 +1,7 @@
 """The ear hears without end: it waits for the wake word, and records an utterance when it is asked to.
 
-It owns the microphone's side of the sound card. A card that goes away is opened again, with growing patience; the
-ear itself never ends. While an utterance is recorded no wake word is looked for, so that a command that sounds like
+It owns the microphone's side of the sound card. A card that goes away is opened again, until it is back; the ear
+itself never ends. While an utterance is recorded no wake word is looked for, so that a command that sounds like
 one cannot wake the box a second time; unless it is only overheard: people who talk among themselves may still call.
 
 Voice activity and wake words run here on the loop: both together need well under a millisecond for each chunk.
@@ -25,7 +25,9 @@ from appliance.listen.config import ListenConfig
 from appliance.listen.endpointing import LATE_START_SECONDS, Endpointing
 from appliance.listen.pre_roll import PreRoll
 from appliance.listen.utterance import STEP_SAMPLES, Progress, Utterance, UtteranceRecorder
+from appliance.listen.wake_check import LOOK_SECONDS, WakeCheck
 from appliance.listen.wake_tail import command_start
+from appliance.listen.wake_watch import WakeWatch
 from appliance.ports import SoundCard, VoiceActivityDetector, WakeWordDetector
 
 #: ``Utterance`` is what ``listen`` gives.
@@ -33,18 +35,17 @@ __all__ = ["Ear", "Utterance"]
 
 _LOG = logging.getLogger(__name__)
 
-#: Sound kept while nothing is going on.
-_PRE_ROLL_SECONDS = 1.5
+#: Sound kept while nothing is going on; the second look at a wake word needs as much.
+_PRE_ROLL_SECONDS = LOOK_SECONDS
 #: Sound kept from a wake word until ``listen`` asks for it: whoever answers the wake word may be busy for a moment.
 _HELD_SECONDS = 15.0
 #: Without a wake word, people speak as they press the button, not behind it.
 _BEFORE_BUTTON_SECONDS = 0.3
 #: Sound that shows voice activity the room before it has to decide.
 _WARM_UP_SECONDS = 0.5
-#: One saying of the wake word is found once.
-_REFRACTORY_SECONDS = 1.0
-#: Wait before the card is opened again, by number of failures; the last one repeats.
-_PATIENCE_SECONDS = (1.0, 2.0, 5.0, 10.0, 30.0)
+#: Wait before the card is opened again, by number of failures; the last one repeats. The card knows what each attempt
+#: costs, and does not list its devices each time.
+_PATIENCE_SECONDS = (0.25, 0.5, 1.0)
 #: An open ear to which no sound comes is given up this long after its last possible end.
 _STALLED_SECONDS = 10.0
 
@@ -59,7 +60,8 @@ class Ear:
     """One pair of ears for the whole program; ``run`` must be running for anything to be heard.
 
     ``when_card_lost`` and ``when_card_found`` may be set: called once when the microphone stops working, with the
-    reason, and once when it works again.
+    reason, and once when it works again; ``when_called_early`` when a wake word is found before anybody waits for it.
+    ``wake_sound`` gives for the newest samples as many in which wake words are to be looked for instead.
     """
 
     def __init__(
@@ -73,19 +75,21 @@ class Ear:
     ) -> None:
         self.when_card_lost: Callable[[AudioError], None] | None = None
         self.when_card_found: Callable[[], None] | None = None
+        self.when_called_early: Callable[[], None] | None = None
         self._card = card
         self._activity = activity
-        self._wake_words = wake_words
         self._clock = clock
         self._config = config
         self._publish = publish
+        self._wake_check: WakeCheck | None = None
         self._pre_roll = PreRoll()
+        #: The same stretch, as wake words are found in it best.
+        self._wake_roll = PreRoll()
+        self.wake_sound: Callable[[Samples], Samples] = lambda samples: samples
+        self._watch = WakeWatch(wake_words, self._wake_roll, self._called_early)
         self._is_muted = False
         self._failures = 0
         self._last_fault = ""
-        self._woken_at: int | None = None
-        self._deaf_until = 0
-        self._waiting: list[asyncio.Future[str]] = []
         self._recorder: UtteranceRecorder | None = None
         self._is_overhearing = False
         self._done: asyncio.Future[None] | None = None
@@ -101,17 +105,30 @@ class Ear:
         return self._recorder is not None
 
     @property
+    def is_overhearing(self) -> bool:
+        """Whether that is one which is only overheard: nobody was asked to speak."""
+        return self._recorder is not None and self._is_overhearing
+
+    @property
     def can_hear(self) -> bool:
         """Whether there is a microphone that works and is not muted."""
         return bool(self._card.info.microphone) and not self._is_muted and not self._failures
 
     def change(self, config: ListenConfig) -> None:
-        """Settings for every utterance from the next on."""
+        """Settings for every utterance from the next on, and for the next wake word."""
         self._config = config
+        self.check_wake_words(self._wake_check)
+
+    def check_wake_words(self, check: WakeCheck | None) -> None:
+        """Look twice at what sounds like a wake word, with ``check``, where the owner wants it."""
+        self._wake_check = check
+        self._watch.check = check if self._config.wake_check == "auto" else None
 
     async def warm_up(self) -> None:
         """Load voice activity, on another thread, so that the first ``listen`` is not slow. Raises ``WeightsError``."""
         await asyncio.to_thread(self._activity.probability, np.zeros(STEP_SAMPLES, dtype=np.int16))
+        if self._wake_check is not None:
+            await self._wake_check.warm_up()
 
     # ------------------------------------------------------------------------------------------ hearing on
 
@@ -142,22 +159,24 @@ class Ear:
     def _hear(self, samples: Samples) -> None:
         if self._is_muted:
             return  # sound from before the microphone closed
-        if self._woken_at is not None and self._pre_roll.end - self._woken_at > _HELD_SECONDS * _RATE_HZ:
-            self._woken_at = None
-        self._pre_roll.append(samples, keep_seconds=_PRE_ROLL_SECONDS if self._woken_at is None else _HELD_SECONDS)
+        woken_at = self._watch.woken_at
+        if woken_at is not None and self._pre_roll.end - woken_at > _HELD_SECONDS * _RATE_HZ:
+            woken_at = self._watch.woken_at = None
+        wake_sound, keep_seconds = self.wake_sound(samples), _PRE_ROLL_SECONDS if woken_at is None else _HELD_SECONDS
+        self._pre_roll.append(samples, keep_seconds=keep_seconds)
+        self._wake_roll.append(wake_sound, keep_seconds=keep_seconds)
         recorder = self._recorder
         if recorder is not None:
             self._record(recorder, samples)
         if recorder is None or self._is_overhearing:
-            self._look_for_wake_word(samples)
+            self._watch.hear(wake_sound)
 
     def _lose_card(self, error: AudioError) -> None:
         self._failures += 1
         self._stop_listening()
         self._forget()
         if self._failures == 1:
-            _LOG.warning("the microphone is lost: %s", error)
-            self._publish_error(error)
+            _LOG.info("the microphone is lost: %s", error)
             if self.when_card_lost is not None:
                 self._tell(partial(self.when_card_lost, error))
 
@@ -188,24 +207,20 @@ class Ear:
     # ------------------------------------------------------------------------------------------- wake word
 
     async def wake(self) -> str:
-        """Wait for the next wake word; its phrase. Several may wait, all are told."""
-        waiting: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-        self._waiting.append(waiting)
-        try:
-            return await waiting
-        finally:
-            self._waiting.remove(waiting)
+        """Wait for the next wake word; its phrase. Several may wait, all are told.
 
-    def _look_for_wake_word(self, samples: Samples) -> None:
-        phrase = self._wake_words.detect(AudioChunk(samples, HEARING_FORMAT))
-        if phrase is None or self._pre_roll.end < self._deaf_until:
-            return
-        self._wake_words.reset()
-        self._woken_at = self._pre_roll.end
-        self._deaf_until = self._pre_roll.end + round(_REFRACTORY_SECONDS * _RATE_HZ)
-        for waiting in self._waiting:
-            if not waiting.done():
-                waiting.set_result(phrase)
+        One that was found while nobody had waited yet is the next, for as long as the sound behind it is kept.
+        """
+        return await self._watch.wake()
+
+    @property
+    def refused_wake_words(self) -> int:
+        """How often something only sounded like the wake word, since the start."""
+        return self._wake_check.refused if self._wake_check is not None else 0
+
+    def _called_early(self) -> None:
+        if self.when_called_early is not None:
+            self._tell(self.when_called_early)
 
     # ------------------------------------------------------------------------------------------- utterance
 
@@ -216,8 +231,11 @@ class Ear:
         after_wake_word: bool,
         discard_seconds: float = 0.0,
         is_overhearing: bool = False,
+        activity: VoiceActivityDetector | None = None,
         on_speech_started: Callable[[], None] | None = None,
+        rules: ListenConfig | None = None,
         on_soft_end: Callable[[AudioChunk], None] | None = None,
+        on_pause: Callable[[AudioChunk], None] | None = None,
         on_resumed: Callable[[], None] | None = None,
     ) -> Utterance | None:
         """Record one utterance; None when nothing was said in time, or nothing can be heard.
@@ -225,9 +243,11 @@ class Ear:
         ``after_wake_word`` begins right behind the wake word that was found last, however long ago that is, so that a
         command spoken without a pause is whole. ``discard_seconds`` lets the room's echo of our own voice pass; then
         nothing from before the call is used. Otherwise a little from before the call belongs to it.
+        ``rules`` are other ones than the owner's, for this utterance, and ``activity`` tells speech from other sound.
         ``is_overhearing`` goes on looking for the wake word, and gives way (None) to whoever opens the ear after it.
-        The callbacks come while it goes on: speech began; a pause (with the sound so far; when nobody speaks again,
-        the utterance has exactly that sound); the person went on after such a pause.
+        The callbacks come while it goes on: speech began; its soft end (with the sound so far; when nobody speaks
+        again, the utterance has exactly that sound); a pause that may be the end of the turn (with the sound so far;
+        who is sure that it is calls ``finish_utterance``); the person went on after either.
         Cancelling it closes the ear. Raises ``RuntimeError`` when the ear is open already.
         """
         if self._recorder is not None and not self._is_overhearing:
@@ -235,17 +255,18 @@ class Ear:
         if not self.can_hear:
             return None
         self._drop_utterance()
-        progress = Progress(on_speech_started, on_soft_end, on_resumed)
-        woken_at = self._woken_at
-        recorder, backlog = self._open(no_speech_seconds, after_wake_word, discard_seconds, progress)
+        progress, rules = Progress(on_speech_started, on_soft_end, on_pause, on_resumed), rules or self._config
+        woken_at = self._watch.woken_at
+        activity = activity or self._activity
+        recorder, backlog = self._open(activity, rules, no_speech_seconds, after_wake_word, discard_seconds, progress)
         if is_overhearing:
-            self._woken_at = woken_at  # whoever answers that call needs it
+            self._watch.woken_at = woken_at  # whoever answers that call needs it
         self._recorder, self._is_overhearing = recorder, is_overhearing
         done = self._done = asyncio.get_running_loop().create_future()
         self._card.set_attentive(True)
         try:
             self._record(recorder, backlog)
-            longest = discard_seconds + no_speech_seconds + LATE_START_SECONDS + self._config.longest_utterance_seconds
+            longest = discard_seconds + no_speech_seconds + LATE_START_SECONDS + rules.longest_utterance_seconds
             with contextlib.suppress(TimeoutError):
                 await within(self._clock, longest + _STALLED_SECONDS, done)
             return recorder.utterance
@@ -253,7 +274,7 @@ class Ear:
             if self._recorder is recorder:
                 self._recorder = self._done = None
                 self._card.set_attentive(False)
-                self._wake_words.reset()
+                self._watch.reset()
 
     def finish_utterance(self) -> None:
         """The person released the button: the utterance ends here, with what was said until now."""
@@ -262,10 +283,16 @@ class Ear:
         self._stop_listening()
 
     def _open(
-        self, no_speech_seconds: float, after_wake_word: bool, discard_seconds: float, progress: Progress
+        self,
+        activity: VoiceActivityDetector,
+        rules: ListenConfig,
+        no_speech_seconds: float,
+        after_wake_word: bool,
+        discard_seconds: float,
+        progress: Progress,
     ) -> tuple[UtteranceRecorder, Samples]:
         """A recorder, and the sound that is here already and belongs to it."""
-        end, woken_at, self._woken_at = self._pre_roll.end, self._woken_at, None
+        end, woken_at, self._watch.woken_at = self._pre_roll.end, self._watch.woken_at, None
         lead_in_seconds = 0.0
         if after_wake_word and woken_at is not None:
             everything = self._pre_roll.since(0)
@@ -276,8 +303,8 @@ class Ear:
             start = end
         else:
             start = end - round(_BEFORE_BUTTON_SECONDS * _RATE_HZ)
-        endpointing = Endpointing(self._config, no_speech_seconds=no_speech_seconds, lead_in_seconds=lead_in_seconds)
-        recorder = UtteranceRecorder(self._activity, endpointing, progress, round(discard_seconds * _RATE_HZ))
+        endpointing = Endpointing(rules, no_speech_seconds=no_speech_seconds, lead_in_seconds=lead_in_seconds)
+        recorder = UtteranceRecorder(activity, endpointing, progress, round(discard_seconds * _RATE_HZ))
         warm_up = self._pre_roll.since(start - round(_WARM_UP_SECONDS * _RATE_HZ))
         backlog = self._pre_roll.since(start)
         recorder.warm_up(warm_up[: len(warm_up) - len(backlog)])
@@ -313,5 +340,5 @@ class Ear:
     def _forget(self) -> None:
         """Nothing heard before is to be joined to what comes."""
         self._pre_roll.clear()
-        self._wake_words.reset()
-        self._woken_at = None
+        self._wake_roll.clear()
+        self._watch.forget()

@@ -3,8 +3,8 @@
 A pure state machine: it is told how long each chunk was and how likely speech is in it, and answers with what that
 means. It knows no clock and no sound, so every case is a test::
 
-    waiting ──speech──> speaking ──silence──> soft end ──more silence──> hard end
-       └──nothing──> no speech   <──speech, resumed──┘
+    waiting ──speech──> speaking ──silence──> soft end ──> pause ──more silence──> hard end
+       └──nothing──> no speech   <──────speech, resumed──────┘
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from __future__ import annotations
 import enum
 
 from appliance.listen.config import ListenConfig
+from appliance.listen.patience import manner_of
 
 #: Speech goes on while its probability is at most this far below the threshold: one level for both ends flutters.
 _HYSTERESIS = 0.15
@@ -19,6 +20,8 @@ _HYSTERESIS = 0.15
 _FORGET_SECONDS = 0.3
 #: What follows the lead-in must last this long to be more than the lead-in's own echo in the voice activity.
 _BEYOND_LEAD_IN_SECONDS = 0.06
+#: Less speech than this behind a lead-in may be its own end: nobody is asked whether it is a whole turn.
+_TURN_SECONDS = 0.2
 #: The wait for speech is stretched by at most this, for somebody who begins at its very end.
 LATE_START_SECONDS = 0.5
 #: Sums of chunk lengths are compared with this tolerance.
@@ -31,6 +34,8 @@ class Endpoint(enum.StrEnum):
     SPEECH_STARTED = "speech_started"
     #: The person paused; perhaps this was all.
     SOFT_END = "soft_end"
+    #: The silence has lasted long enough to ask (perhaps again) whether the turn is over.
+    PAUSE = "pause"
     #: No, it was not: they speak again.
     RESUMED = "resumed"
     #: The utterance is over.
@@ -55,13 +60,17 @@ class Endpointing:
 
     def __init__(self, rules: ListenConfig, *, no_speech_seconds: float, lead_in_seconds: float = 0.0) -> None:
         self._rules = rules
-        self._soft_end_seconds = min(rules.soft_end_seconds, rules.silence_seconds)
+        manner = manner_of(rules)
+        self._hard_end_seconds = rules.silence_seconds or manner.timer_seconds
+        self._soft_end_seconds = min(rules.soft_end_seconds, self._hard_end_seconds)
+        self._pauses_seconds = [max(self._soft_end_seconds, look.silence_seconds) for look in manner.looks]
         self._no_speech_seconds = no_speech_seconds
         self._lead_in_seconds = lead_in_seconds
         self._now = 0.0
         self._is_voiced = False
         self._has_started = False
         self._is_soft = False
+        self._pauses_told = 0
         self._is_over = False
         self._speech_seconds = 0.0
         self._beyond_lead_in_seconds = 0.0
@@ -120,15 +129,25 @@ class Endpointing:
         if self._now - self._speech_began >= self._rules.longest_utterance_seconds - _EPSILON:
             return (Endpoint.TOO_LONG,)
         if self._is_voiced:
-            was_soft, self._is_soft = self._is_soft, False
+            was_soft, self._is_soft, self._pauses_told = self._is_soft, False, 0
             return (Endpoint.RESUMED,) if was_soft else ()
         found: tuple[Endpoint, ...] = ()
         if not self._is_soft and self._silence_seconds >= self._soft_end_seconds - _EPSILON:
             self._is_soft = True
             found = (Endpoint.SOFT_END,)
-        if self._silence_seconds >= self._rules.silence_seconds - _EPSILON:
+        if self._is_next_pause_here():
+            self._pauses_told += 1
+            found = (*found, Endpoint.PAUSE)
+        if self._silence_seconds >= self._hard_end_seconds - _EPSILON:
             found = (*found, Endpoint.HARD_END)
         return found
+
+    def _is_next_pause_here(self) -> bool:
+        if self._pauses_told == len(self._pauses_seconds):
+            return False
+        if self._lead_in_seconds and self._beyond_lead_in_seconds < _TURN_SECONDS - _EPSILON:
+            return False
+        return self._silence_seconds >= self._pauses_seconds[self._pauses_told] - _EPSILON
 
     @property
     def _silence_seconds(self) -> float:

@@ -34,6 +34,7 @@ class Progress:
 
     on_speech_started: Callable[[], None] | None = None
     on_soft_end: Callable[[AudioChunk], None] | None = None
+    on_pause: Callable[[AudioChunk], None] | None = None
     on_resumed: Callable[[], None] | None = None
 
 
@@ -111,6 +112,9 @@ class UtteranceRecorder:
             self._at_soft_end = self._audio()
             if self.progress.on_soft_end is not None:
                 self.progress.on_soft_end(self._at_soft_end)
+        elif endpoint is Endpoint.PAUSE:
+            if self.progress.on_pause is not None:
+                self.progress.on_pause(self._audio())
         elif endpoint is Endpoint.RESUMED:
             self._at_soft_end = None
             if self.progress.on_resumed is not None:

@@ -20,7 +20,9 @@ async def test_the_wake_word_wakes_everybody_who_waits_for_it() -> None:
 
 async def test_one_saying_wakes_once_even_when_the_detector_fires_again() -> None:
     async with a_room() as room:
+        first = await of(room.ear.wake())
         await room.say_wake_word()
+        assert first.done()
         again = await of(room.ear.wake())
         room.wake_words.find_next()
         await room.sound(quiet(0.16))

@@ -17,7 +17,7 @@ from appliance.events import ErrorRaised
 from tests.listen.rig import RATE, Room, a_room, of, quiet, tone
 
 
-async def test_a_lost_microphone_is_told_once_and_opened_again_with_growing_patience() -> None:
+async def test_a_lost_microphone_is_told_once_and_tried_every_second() -> None:
     async with a_room() as room:
         lost: list[AudioError] = []
         found: list[str] = []
@@ -28,18 +28,18 @@ async def test_a_lost_microphone_is_told_once_and_opened_again_with_growing_pati
         assert [str(error) for error in lost] == ["the plug was pulled"]
         assert not room.ear.can_hear
         tried = []
-        for seconds in (1.0, 2.0, 5.0, 10.0, 30.0, 30.0):
+        for seconds in (0.25, 0.5, 1.0, 1.0, 1.0):
             await room.clock.advance(seconds - 0.1)
             before = room.card.openings
             await room.clock.advance(0.1)
             tried.append(room.card.openings - before)
-        assert tried == [1] * 6
+        assert tried == [1] * 5
+        await room.clock.advance(600.0)
         room.card.come_back()
-        await room.clock.advance(30.0)
+        await room.clock.advance(1.0)
         await room.sound(quiet(0.2))
         assert (len(lost), found) == (1, ["found"])
         assert room.ear.can_hear
-        assert len([event for event in room.events if isinstance(event, ErrorRaised)]) == 1
 
 
 async def test_a_microphone_lost_in_mid_sentence_ends_the_utterance_with_what_was_heard() -> None:

@@ -9,9 +9,11 @@ from hypothesis import strategies as st
 
 from appliance.listen.config import ListenConfig
 from appliance.listen.endpointing import ENDS, LATE_START_SECONDS, Endpoint, Endpointing
+from appliance.listen.patience import manner_of
 
 STEP = 0.032
 RULES = ListenConfig()
+MANNER = manner_of(RULES)
 
 #: Stretches of a stream: how long, and how likely speech is in it.
 stretches = st.lists(st.tuples(st.floats(0.02, 3.0), st.floats(0.0, 1.0)), max_size=30)
@@ -33,16 +35,22 @@ def hear(machine: Endpointing, *parts: tuple[float, float], step: float = STEP) 
 
 
 def kinds(found: Iterable[tuple[float, Endpoint]]) -> list[Endpoint]:
-    return [endpoint for _, endpoint in found]
+    """All but the pauses, which have stories of their own."""
+    return [endpoint for _, endpoint in found if endpoint is not Endpoint.PAUSE]
+
+
+def pauses(found: Iterable[tuple[float, Endpoint]]) -> list[float]:
+    """When somebody was asked whether the turn is over."""
+    return [at for at, endpoint in found if endpoint is Endpoint.PAUSE]
 
 
 def test_a_sentence_begins_pauses_and_ends() -> None:
     found = hear(endpointing(), (1.0, 0.0), (1.5, 0.9), (1.0, 0.0))
     assert kinds(found) == [Endpoint.SPEECH_STARTED, Endpoint.SOFT_END, Endpoint.HARD_END]
-    started, soft, hard = (at for at, _ in found)
+    started, soft, hard = (at for at, endpoint in found if endpoint is not Endpoint.PAUSE)
     assert started == pytest.approx(1.0 + RULES.minimum_speech_seconds, abs=2 * STEP)
     assert soft == pytest.approx(2.5 + RULES.soft_end_seconds, abs=2 * STEP)
-    assert hard == pytest.approx(2.5 + RULES.silence_seconds, abs=2 * STEP)
+    assert hard == pytest.approx(2.5 + MANNER.timer_seconds, abs=2 * STEP)
 
 
 def test_a_pause_in_mid_sentence_does_not_end_the_utterance() -> None:
@@ -157,3 +165,30 @@ def test_no_pause_shorter_than_the_silence_ends_an_utterance(words: list[tuple[i
 def test_silence_alone_never_counts_as_speech(parts: list[tuple[float, float]]) -> None:
     quiet = [(seconds, probability * (RULES.speech_threshold - 0.01)) for seconds, probability in parts]
     assert kinds(hear(endpointing(), *quiet, (6.0, 0.0))) == [Endpoint.NO_SPEECH]
+
+
+def test_at_each_pause_of_the_patience_somebody_may_be_asked() -> None:
+    found = hear(endpointing(), (1.0, 0.9), (1.0, 0.0))
+    assert pauses(found) == pytest.approx([1.0 + look.silence_seconds for look in MANNER.looks], abs=2 * STEP)
+
+
+def test_who_speaks_again_is_asked_about_again() -> None:
+    first = MANNER.looks[0].silence_seconds
+    found = hear(endpointing(), (1.0, 0.9), (first + 0.05, 0.0), (1.0, 0.9), (first + 0.05, 0.0))
+    assert len(pauses(found)) == 2
+
+
+def test_the_tail_of_a_wake_word_is_not_asked_about() -> None:
+    machine = endpointing(lead_in=0.3)
+    assert pauses(hear(machine, (0.42, 0.9), (0.6, 0.0))) == [], "most of it is the wake word"
+    assert pauses(hear(machine, (0.4, 0.9), (0.6, 0.0))), "a command is behind it"
+
+
+def test_who_is_patient_asks_later_and_waits_longer() -> None:
+    ends = []
+    for patience in ("quick", "normal", "relaxed"):
+        rules = ListenConfig(patience=patience)  # type: ignore[arg-type]
+        found = hear(endpointing(rules), (1.0, 0.9), (4.0, 0.0))
+        assert found[-1][1] is Endpoint.HARD_END
+        ends.append((pauses(found)[0], found[-1][0]))
+    assert ends == sorted(ends)

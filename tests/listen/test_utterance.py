@@ -26,7 +26,11 @@ class Told:
     def __init__(self) -> None:
         self.what: list[str] = []
         self.soft_ends: list[AudioChunk] = []
-        self.progress = Progress(lambda: self.what.append("started"), self._soft, lambda: self.what.append("resumed"))
+        self.progress = Progress(
+            on_speech_started=lambda: self.what.append("started"),
+            on_soft_end=self._soft,
+            on_resumed=lambda: self.what.append("resumed"),
+        )
 
     def _soft(self, audio: AudioChunk) -> None:
         self.what.append("soft")
