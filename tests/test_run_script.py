@@ -125,6 +125,7 @@ def test_the_first_start_installs_the_lock_and_the_checkout_and_then_starts_the_
     assert computer.calls == [
         f"{install} --only-binary :all: --require-hashes -r {lock}",
         f"{install} --quiet --no-deps --no-build-isolation --editable {computer.checkout}",
+        "appliance models fetch --for-program",
         "appliance models verify",
         "appliance run",
     ]
@@ -319,10 +320,18 @@ def test_a_failing_check_fails_the_tests_and_is_named_at_the_end(computer: Compu
     done = computer.run("test")
     assert done.returncode == 1
     assert done.stderr.splitlines()[-1] == f"run: failed: {check}"
-    halves = [call for call in computer.calls if call.startswith("python -m pytest tests/") or "--ignore=" in call]
-    assert len(halves) == 2
-    beside, others = sorted(halves, key=lambda call: "--ignore=" in call)
-    assert others.split() == ["python", "-m", "pytest", *(f"--ignore={folder}" for folder in beside.split()[3:])]
+    parts = [call.split()[3:] for call in computer.calls if call.startswith("python -m pytest tests/")]
+    (others,) = [call.split()[3:] for call in computer.calls if "--ignore=" in call]
+    assert len(parts) == 2
+    assert sorted(others) == sorted(f"--ignore={folder}" for part in parts for folder in part), "each runs once"
+
+
+def test_the_benchmark_comes_behind_all_tests_and_counts_as_one(computer: Computer) -> None:
+    computer.has(fails="bench --quick")
+    done = computer.run("test")
+    assert computer.calls[-1] == "appliance bench --quick"
+    assert (done.returncode, done.stderr.splitlines()[-1]) == (1, "run: failed: benchmark")
+    assert computer.run("test", "tests/face").returncode == 0
 
 
 def test_the_scripts_are_plain_shell(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""``appliance bench hearing``: three tables, or all of it as JSON."""
+"""``appliance bench hearing``: its tables and figures, or all of it as JSON."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import dataclasses
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from appliance.cli.bench_figures import print_figures
 from appliance.cli.shared import config_of, home_of, print_json, print_table
 
 if TYPE_CHECKING:
@@ -33,12 +34,16 @@ def measure_hearing(arguments: argparse.Namespace) -> int:
 
 
 def _print_hearing(result: Result) -> None:
+    from appliance.bench.hearing import figures
+
     _print_ways(result.ways)
     print(f"\n{result.clips} clips; {result.full_windows} needed the full window after the short one; ", end="")
     print(f"the box against itself {_interval(result.again_ratio, '.2f', ' ×')}\n")
     _print_silences(result.silences)
     print("\nfrom the end of speech:")
-    _print_endings(result.endings)
+    _print_endings(result.endings.rows)
+    print()
+    print_figures(figures(result))
 
 
 def _print_ways(rows: Sequence[WayRow]) -> None:
@@ -70,13 +75,25 @@ def _print_silences(rows: Sequence[SilenceRow]) -> None:
 
 
 def _print_endings(rows: Sequence[EndingRow]) -> None:
-    head = ("", "pause seen", "text ready", "text given", "95 of 100", "begun for each", "cut early", "missed")
+    pauses = list(rows[0].cut_percent_of)
+    times = ("pause seen", "turn over", "text given", "95 of 100")
+    head = (
+        "",
+        *times,
+        "begun for each",
+        "cut early",
+        *(f"cut by {pause}" for pause in pauses),
+        "words wrong",
+        "missed",
+    )
     lines = (
         (
             row.way,
-            *(f"{value:,.0f} ms" for value in (row.soft_end, row.ready, row.given, row.given_p95)),
+            *(f"{value:,.0f} ms" for value in (row.soft_end, row.over, row.given, row.given_p95)),
             f"{row.transcripts_each:.2f}",
             f"{row.cut_early} of {row.utterances}",
+            *(f"{row.cut_percent_of[pause]:.0f} %" for pause in pauses),
+            f"{row.word_error_percent:.1f} %",
             str(row.missed),
         )
         for row in rows

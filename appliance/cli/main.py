@@ -57,6 +57,7 @@ COMMANDS: dict[str, Command] = {
     "backup": Command("backup", "put everything you would miss into one file, while the device runs"),
     "restore": Command("restore", "bring a home back from a backup, also on a new card"),
     "reset": Command("reset", "before the box is given away: remove all that is yours"),
+    "panel": Command("panel", "the page for a browser: how to open it"),
     "bench": Command("bench", "what things cost on this machine"),
 }
 

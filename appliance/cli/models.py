@@ -14,6 +14,9 @@ from appliance.listen.config import HearConfig
 from appliance.speak.config import SpeakConfig
 from appliance.wiring import download_door, pip_environment
 
+#: What it means that optional weights are not here.
+_WITHOUT = " (the box works without, only less well)"
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Arguments of the command."""
@@ -23,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     verify.add_argument("names", nargs="*", help="these instead")
     fetch = actions.add_parser("fetch", help="bring the weights that are in use into the home, unless they are here")
     fetch.add_argument("names", nargs="*", help="these instead")
+    fetch.add_argument("--for-program", action="store_true", help="put them beside the program, for every home")
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -35,7 +39,7 @@ def _in_use(arguments: argparse.Namespace) -> list[str]:
     config = config_of(arguments)
     hear, speak = config.of(HearConfig), config.of(SpeakConfig)
     names = [] if hear.model_path else [hear.model]
-    return names if speak.voice_path else [*names, speak.voice]
+    return [*names, *([] if speak.voice_path else [speak.voice]), models.TURN_DETECTOR]
 
 
 def _list(arguments: argparse.Namespace) -> int:
@@ -78,14 +82,22 @@ def _list(arguments: argparse.Namespace) -> int:
 def _verify(arguments: argparse.Namespace) -> int:
     folder = home_of(arguments).models_folder
     names = arguments.names or _in_use(arguments)
-    problems = [problem for name in names for problem in models.verify(name, folder)]
+    problems = {name: found for name in names if (found := models.verify(name, folder))}
     if arguments.json:
-        print_json({"names": names, "problems": problems})
-    for problem in problems:
-        complain(problem)
-    if not problems and not arguments.json:
-        print(f"whole: {', '.join(names)}")
-    return 1 if problems else 0
+        print_json({"names": names, "problems": [problem for found in problems.values() for problem in found]})
+    for name, found in problems.items():
+        for problem in found:
+            complain(problem + (_WITHOUT if _may_lack(arguments, name) else ""))
+    whole = [name for name in names if name not in problems]
+    lacking = [name for name in problems if not _may_lack(arguments, name)]
+    if not lacking and not arguments.json:
+        print(f"whole: {', '.join(whole)}")
+    return 1 if lacking else 0
+
+
+def _may_lack(arguments: argparse.Namespace, name: str) -> bool:
+    """Whether the box does without these weights; who asks for them by name wants them."""
+    return not arguments.names and models.known_weights()[name].is_optional
 
 
 def _fetch(arguments: argparse.Namespace) -> int:
@@ -95,12 +107,19 @@ def _fetch(arguments: argparse.Namespace) -> int:
 
 async def _fetch_all(arguments: argparse.Namespace) -> None:
     places: dict[str, str] = {}
-    config, credentials, folder = config_of(arguments), credentials_of(arguments), home_of(arguments).models_folder
+    config, credentials = config_of(arguments), credentials_of(arguments)
+    folder = models.PROGRAM_FOLDER if arguments.for_program else home_of(arguments).models_folder
     environment = pip_environment(config, credentials)
     door = download_door(config, credentials)
     try:
         for name in arguments.names or _in_use(arguments):
-            places[name] = str(await models.fetch(name, folder, door, show_progress, environment=environment))
+            try:
+                places[name] = str(await models.fetch(name, folder, door, show_progress, environment=environment))
+            except WeightsError as error:
+                if not _may_lack(arguments, name):
+                    raise
+                complain(str(error) + _WITHOUT)
+                continue
             if not arguments.json:
                 print(f"{name}: {places[name]}")
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import os
 import signal
 import sys
@@ -14,9 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from appliance import events
-from appliance.cli.ask import Watcher, print_turn
+from appliance.bus import Bus
 from appliance.cli.leaving import CLEAN_UP_SECONDS, STOP_SECONDS, leave_now, leave_within
-from appliance.cli.session import LocalControl
 from appliance.cli.shared import check_writable, complain, config_of, credentials_of, home_of, print_json
 from appliance.clock import SystemClock
 from appliance.config import Config
@@ -27,14 +27,16 @@ from appliance.home import Home, shipped
 from appliance.keeping.swap import finish_restore, forget_old_homes
 from appliance.ports import SoundCardInfo
 from appliance.ports_service import ServiceManager
+from appliance.promptness import share_promptly
 from appliance.service_logs import LogService
 from appliance.spare_home import usable_home
 from appliance.watchdog import Watchdog, starting
-from appliance.wiring import Sound, control_socket, open_box
 from appliance.wiring_service import service_manager
 
 if TYPE_CHECKING:
     from appliance.box import Box
+    from appliance.ears import Ears
+    from appliance.store.credentials import Credentials
 
 _TRY = ("what time is it?", "set a timer for one minute.", "what can you do?")
 
@@ -59,10 +61,15 @@ def run(arguments: argparse.Namespace) -> int:
         check_writable(*_demo_files(arguments.demo_out))
     for problem in config.problems:
         complain(f"{problem} (going on without it)")
+    share_promptly()
+    # Nothing that is loaded becomes garbage: looking through it again and again would cost a tenth of the start.
+    gc.disable()
     try:
         return asyncio.run(_until_stopped(_run(arguments, home_of(arguments), config, manager), manager))
     except KeyboardInterrupt:
         return 0
+    finally:
+        gc.enable()
 
 
 def _leave_it_to_the_service(home: Home, manager: ServiceManager) -> None:
@@ -109,44 +116,75 @@ async def _until_stopped(work: Coroutine[Any, Any, int], manager: ServiceManager
 
 
 async def _run(arguments: argparse.Namespace, home: Home, config: Config, manager: ServiceManager) -> int:
+    from appliance.wiring_ears import open_ears
+
     with ExitStack() as stack:
         with suppress(OSError):  # a disk that takes nothing is told by what follows
             finish_restore(home, SystemClock().now())
         home = stack.enter_context(usable_home(home))
         stack.enter_context(crashes_kept(home.crash_folder))
         trace = stack.enter_context(arguments.trace.open("w", encoding="utf-8")) if arguments.trace else None
-        shows_face, credentials = not arguments.json, credentials_of(arguments)
-        async with AsyncExitStack() as on:
-            async with starting(manager, SystemClock()):
-                box = await on.enter_async_context(
-                    open_box(home, config, credentials, Sound.DEVICE, shows_face=shows_face)
-                )
-            info = box.card.info
+        bus, clock, credentials = Bus(), SystemClock(), credentials_of(arguments)
+        if trace is not None:
+            _trace(bus, trace, arguments)
+        async with open_ears(home, config, clock, bus) as ears:
+            info = ears.card.info
             # A service waits for a microphone that is plugged in later; a person at a terminal wants to see it work.
             if (info.microphone and info.speaker) or arguments.stay or manager.is_there:
-                await _live(box, home, arguments, trace, manager)
+                await _be_a_device(home, config, credentials, ears, arguments, manager)
                 return 0
         if not arguments.json:
             print(f"There is no {_missing(info)} here, so this is the demo: a recorded question.", flush=True)
         complain(info.problem)
+        _collect_garbage_from_now_on()
         return await _demo(arguments, home, config, trace)
 
 
 # ------------------------------------------------------------------------------------------- the device
 
 
-async def _live(
-    box: Box, home: Home, arguments: argparse.Namespace, trace: TextIO | None, manager: ServiceManager
-) -> None:
-    """Be a device until cancelled."""
+def _trace(bus: Bus, trace: TextIO, arguments: argparse.Namespace) -> None:
     from appliance.trace import TraceFile
 
+    lines = arguments.log.lines
+    bus.subscribe(TraceFile(trace, lambda: lines.hides_words()))
+
+
+async def _be_a_device(
+    home: Home,
+    config: Config,
+    credentials: Credentials,
+    ears: Ears,
+    arguments: argparse.Namespace,
+    manager: ServiceManager,
+) -> None:
+    """Load what answers, behind the ears, and live until cancelled."""
+    from appliance.wiring import Sound, open_box
+
     async with AsyncExitStack() as stack:
-        if trace is not None:
-            stack.callback(box.bus.subscribe(TraceFile(trace, box.hides_words)))
+        async with starting(manager, ears.clock):
+            opening = open_box(home, config, credentials, Sound.DEVICE, shows_face=not arguments.json, ears=ears)
+            box = await stack.enter_async_context(opening)
+        _collect_garbage_from_now_on()
+        await _live(box, home, config, arguments, manager)
+
+
+def _collect_garbage_from_now_on() -> None:
+    """What is loaded stays, and is never looked through."""
+    gc.freeze()
+    gc.enable()
+
+
+async def _live(box: Box, home: Home, config: Config, arguments: argparse.Namespace, manager: ServiceManager) -> None:
+    """Be a device until cancelled."""
+    from appliance.cli.run_panel import panel_of
+    from appliance.wiring import control_socket
+
+    async with AsyncExitStack() as stack:
         arguments.log.lines.hides_words = box.hides_words
         handlers = {**box.all_handlers, **LogService(arguments.log.ring).handlers}
-        await stack.enter_async_context(control_socket(home, handlers))
+        panel = await stack.enter_async_context(panel_of(box, config, handlers))
+        await stack.enter_async_context(control_socket(home, {**handlers, **panel}))
         if sys.stdout.isatty() and not arguments.json:
             stack.callback(box.bus.subscribe(_show_talk))
         if arguments.verbose:
@@ -183,6 +221,7 @@ def _watchdog(box: Box, manager: ServiceManager) -> Watchdog:
         arrived=lambda: box.card.health.arrived_blocks,
         can_hear=lambda: box.ear.can_hear,
         words=words,
+        hanging_seconds=lambda: box.card.health.hanging_seconds,
     )
 
 
@@ -240,6 +279,10 @@ def _show_step(event: Event) -> None:
 
 async def _demo(arguments: argparse.Namespace, home: Home, config: Config, trace: TextIO | None) -> int:
     """The shipped question through the same code; what was spoken and shown goes into two files."""
+    from appliance.cli.ask import Watcher
+    from appliance.cli.session import LocalControl
+    from appliance.wiring import Sound, open_box
+
     reply, face = _demo_files(_demo_folder(arguments, home))
     credentials, question = credentials_of(arguments), shipped("soul") / "demo.wav"
     watcher = Watcher(trace, shows_text=False)
@@ -277,6 +320,8 @@ def _show_demo(arguments: argparse.Namespace, report: dict[str, Any], did: list[
     if arguments.json:
         print_json({**report, "did": did, "wrote": [str(file.resolve()) for file in files]})
         return
+    from appliance.cli.ask import print_turn
+
     print_turn(report, did)
     print(f"wrote  {files[0]} and {files[1]}")
     print("With a microphone and a speaker it listens; until then, appliance talk --silent takes what you type.")

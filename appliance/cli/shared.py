@@ -27,7 +27,8 @@ def home_of(_arguments: argparse.Namespace) -> Home:
 def credentials_of(arguments: argparse.Namespace) -> Credentials:
     """The secrets of the home, read once for this call."""
     if arguments.credentials is None:
-        from appliance.wiring import credentials_of as read_credentials
+        # Not by way of the wiring: each command needs them before anything else, and a device is heard only then.
+        from appliance.store.credentials import credentials_of as read_credentials
 
         arguments.credentials = read_credentials(home_of(arguments))
     credentials: Credentials = arguments.credentials

@@ -7,19 +7,24 @@ import pytest
 
 from appliance.adapters.fakes.synthesizer import FakeSynthesizer
 from appliance.adapters.fakes.transcriber import FakeTranscriber
+from appliance.adapters.fakes.turn_detector import FakeTurnDetector
 from appliance.adapters.fakes.voice_activity import LoudnessVoiceActivity
 from appliance.audio import Samples
-from appliance.bench.endings import EndingRow, endings
-from appliance.bench.hearing import BOX, FULL, STOCK, compare
+from appliance.bench.endings import FIXED_TIMER, WITHOUT_DETECTOR, EndingRow, endings
+from appliance.bench.endings import figures as ending_figures
+from appliance.bench.hearing import BOX, FULL, STOCK, compare, figures
 from appliance.bench.intervals import estimate
 from appliance.bench.speech_clips import Clip, room
 from appliance.listen.config import ListenConfig
+from appliance.listen.patience import manner_of
 from appliance.listen.utterance import STEP_SAMPLES
 from appliance.wiring_hearing import HearingParts
 from tests.cli.conftest import shell
 from tests.cli.shell import Shell
 
 __all__ = ["shell"]
+
+MANNER = manner_of(ListenConfig())
 
 
 def _speech(steps: int) -> Samples:
@@ -31,37 +36,68 @@ def _pause(steps: int) -> Samples:
     return room(1.0)[:STEP_SAMPLES].repeat(steps)
 
 
-def _end(*sound: Samples, seconds: float = 0.1) -> EndingRow:
+async def _ends(
+    *sound: Samples, chance: float = 1.0, text: str = "hello", seconds: float = 0.0
+) -> dict[str, EndingRow]:
+    """The rows of one clip, with a turn detector that always says the same."""
     clip = Clip("box", np.concatenate(sound), "hello")
-    return endings([clip], {"the box": [seconds]}, ListenConfig(), LoudnessVoiceActivity())[0]
+    transcriber, detector = FakeTranscriber(*[text] * 20), FakeTurnDetector(usually=chance)
+    found = await endings([clip], ListenConfig(), transcriber, detector, LoudnessVoiceActivity())
+    return {row.way: row for row in found.rows}
 
 
-def test_text_that_is_ready_before_the_pause_is_over_is_given_at_its_end() -> None:
-    row = _end(_speech(32))
-    assert row.soft_end == pytest.approx(128)
-    assert row.ready == pytest.approx(228)
-    assert row.given == row.given_p95 == pytest.approx(704)
-    assert (row.transcripts_each, row.cut_early, row.missed) == (1, 0, 0)
+async def test_each_timer_ends_a_turn_at_its_time_and_a_sure_detector_earlier() -> None:
+    rows = await _ends(_speech(32))
+    assert [row.soft_end for row in rows.values()] == pytest.approx([128] * 5)
+    assert rows[FIXED_TIMER].over == pytest.approx(416)
+    assert rows[WITHOUT_DETECTOR].over == pytest.approx(704)
+    assert rows["normal"].over == pytest.approx(1000 * MANNER.looks[0].silence_seconds, abs=40)
+    assert rows["quick"].over <= rows["normal"].over < rows["relaxed"].over
+    assert [(row.transcripts_each, row.cut_early, row.missed) for row in rows.values()] == [(1, 0, 0)] * 5
 
 
-def test_a_slow_transcriber_makes_the_person_wait() -> None:
-    assert _end(_speech(32), seconds=2.0).given == pytest.approx(2_128)
+async def test_a_detector_that_is_never_sure_makes_the_person_wait() -> None:
+    rows = await _ends(_speech(32), chance=0.0)
+    assert rows["normal"].over == pytest.approx(1000 * MANNER.longest_silence_seconds, abs=32)
 
 
-def test_a_pause_in_mid_sentence_begins_a_transcript_that_is_thrown_away() -> None:
-    row = _end(_speech(20), _pause(10), _speech(20))
-    assert (row.transcripts_each, row.cut_early) == (2, 0)
-    assert row.soft_end == pytest.approx(128)
+@pytest.mark.parametrize("text", ["set a timer for", ""])
+async def test_a_text_that_cannot_be_all_of_it_makes_the_person_wait(text: str) -> None:
+    rows = await _ends(_speech(32), text=text)
+    assert rows["normal"].over == pytest.approx(1000 * MANNER.longest_silence_seconds, abs=32)
 
 
-def test_an_utterance_that_is_over_too_early_is_counted_and_no_time_is_taken_from_it() -> None:
-    row = _end(_speech(20), _pause(40), _speech(20))
-    assert (row.cut_early, row.missed, row.given) == (1, 0, 0.0)
+async def test_a_pause_in_mid_sentence_begins_a_transcript_that_is_thrown_away() -> None:
+    rows = await _ends(_speech(20), _pause(10), _speech(20), chance=0.0)
+    assert (rows["normal"].transcripts_each, rows["normal"].cut_early) == (2, 0)
+    assert rows["normal"].soft_end == pytest.approx(128)
 
 
-def test_speech_that_voice_activity_does_not_see_is_counted() -> None:
-    row = _end(_pause(32))
-    assert (row.cut_early, row.missed) == (0, 1)
+async def test_an_utterance_that_is_over_too_early_is_counted_and_no_time_is_taken_from_it() -> None:
+    rows = await _ends(_speech(20), _pause(40), _speech(20))
+    assert (rows[FIXED_TIMER].cut_early, rows[FIXED_TIMER].missed, rows[FIXED_TIMER].given) == (1, 0, 0.0)
+
+
+async def test_speech_that_voice_activity_does_not_see_is_counted() -> None:
+    rows = await _ends(_pause(32))
+    assert {(row.cut_early, row.missed) for row in rows.values()} == {(0, 1)}
+
+
+async def test_pauses_that_end_a_broken_off_turn_are_counted_by_their_length() -> None:
+    rows = await _ends(_speech(50), chance=0.0)
+    assert rows[FIXED_TIMER].cut_percent_of == {"0.3 s": 0.0, "0.45 s": 100.0, "0.6 s": 100.0}
+    assert rows["normal"].cut_percent == 0.0
+
+
+async def test_the_figures_say_how_often_the_box_interrupts_against_a_timer() -> None:
+    clips = [Clip("box", _speech(50), "hello")] * 2
+    found = await endings(
+        clips, ListenConfig(), FakeTranscriber(*["hello"] * 20), FakeTurnDetector(0.0, 0.0), LoudnessVoiceActivity()
+    )
+    ids = {figure.id: figure for figure in ending_figures(found)}
+    assert set(ids) == {"P18", "P19"}
+    assert ids["P18"].ratio == pytest.approx(ids["P18"].own / ids["P18"].peer)
+    assert ids["P19"].ratio == 1.0
 
 
 def test_an_interval_holds_its_figure() -> None:
@@ -74,12 +110,13 @@ def test_an_interval_holds_its_figure() -> None:
 def _parts(text: str) -> HearingParts:
     """The box always hears ``text``, the others something else."""
     return HearingParts(
-        short=FakeTranscriber(*[text] * 20),
+        short=FakeTranscriber(*[text] * 40),
         full=FakeTranscriber(*["wrong"] * 20),
         stock=lambda _utterance: "you",
         full_windows=lambda: 0,
         voice=FakeSynthesizer(),
         activity=LoudnessVoiceActivity,
+        turn_detector=FakeTurnDetector(),
     )
 
 
@@ -96,7 +133,17 @@ async def test_every_way_takes_every_clip_and_errors_stand_beside_the_times() ->
         ("a quiet room", "you"),
         ("noise", "you"),
     }
-    assert [row.way for row in result.endings] == [BOX, FULL]
+    assert [row.way for row in result.endings.rows][:2] == [FIXED_TIMER, WITHOUT_DETECTOR]
+    assert {figure.id for figure in figures(result)} == {"P6", "P7", "P18", "P19"}
+
+
+async def test_what_is_no_speech_costs_the_box_no_transcript_and_any_text_misses_the_goal() -> None:
+    quiet = await compare(_parts("you"), ListenConfig(), [Clip("box", _speech(20), "stop")])
+    heard = {row.sound: row.heard for row in quiet.silences if row.way == BOX}
+    assert heard["silence"] == heard["a quiet room"] == ""
+    assert heard["noise"] == "you", "the fake activity takes loud noise for speech"
+    silence = next(figure for figure in figures(quiet) if figure.id == "P7")
+    assert not silence.is_met and "'you'" in silence.guard
 
 
 def test_the_same_clip_with_noise_has_the_noise_that_was_asked_for() -> None:
