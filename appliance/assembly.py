@@ -9,20 +9,21 @@ import asyncio
 import contextlib
 import os
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
 from appliance.approve.button_watch import ButtonWatch
 from appliance.assembly_doctor import add_doctor
+from appliance.assembly_duplex import Duplex, make_duplex
 from appliance.assembly_ground import Adapters, AtWork, Ground
 from appliance.assembly_parts import (
     SoundParts,
     ToolParts,
     add_box_tools,
     make_button,
+    make_ears,
     make_memory,
-    make_model_brain,
-    make_offline_brain,
     make_pressing,
     make_sound,
     make_timers,
@@ -30,6 +31,7 @@ from appliance.assembly_parts import (
     names_of,
 )
 from appliance.assembly_plugins import news_of_plugins, soul_patterns
+from appliance.assembly_think import make_thinkers
 from appliance.assistant import Assistant
 from appliance.assistant_parts import Parts
 from appliance.audio import AudioChunk
@@ -46,14 +48,19 @@ from appliance.device.schedule import Schedule
 from appliance.device.settings import BoxSettings, Settings
 from appliance.device.zone import house_zone
 from appliance.doctor.doctor import Doctor
+from appliance.ears import Ears, opened
+from appliance.events import ErrorRaised, Event
 from appliance.face.animator import Animator
 from appliance.face.config import FaceConfig
 from appliance.face.stage import Stage
 from appliance.home import Home, shipped
 from appliance.install.recovery import finish_cut_change
 from appliance.listen.config import ListenConfig
+from appliance.listen.corrections import CorrectedTranscriber
 from appliance.listen.ear import Ear
+from appliance.listen.earcons import Earcon
 from appliance.listen.hearer import Hearer
+from appliance.listen.wake_check import WakeCheck
 from appliance.live_settings import Knobs, LiveParts, LiveSettings
 from appliance.memory import Memory
 from appliance.overhearing import Overhearing
@@ -63,6 +70,7 @@ from appliance.service import Service
 from appliance.service_answers import AnswerService
 from appliance.service_approval import ApprovalService
 from appliance.service_names import NameKeeper
+from appliance.service_plugin_pages import PluginPageService
 from appliance.service_plugins import PluginService
 from appliance.service_toolsets import ToolsetService
 from appliance.speak.config import SpeakConfig
@@ -74,27 +82,55 @@ from appliance.store.retention import Retention
 from appliance.think.soul import Soul
 from appliance.think.soul_file import SoulWatch
 
+#: With more names the transcriber hears all else a little worse; see ``adapters/whisper.py``.
+_MOST_NAMES = 20
+
 
 @contextlib.asynccontextmanager
 async def assemble(
-    adapters: Adapters, home: Home, config: Config, clock: Clock, records: Records, *, bus: Bus | None = None
+    adapters: Adapters,
+    home: Home,
+    config: Config,
+    clock: Clock,
+    records: Records,
+    *,
+    bus: Bus | None = None,
+    ears: Ears | None = None,
 ) -> AsyncIterator[Box]:
-    """A box whose sound card and face are on; leaving takes it apart in the opposite order. Raises ``ConfigError``."""
+    """A box whose sound card and face are on; leaving takes it apart in the opposite order. Raises ``ConfigError``.
+
+    ``ears`` are open already, stay so, and bring their bus; without them those of the adapters are opened.
+    """
     async with contextlib.AsyncExitStack() as stack:
+        if ears is None:
+            ears = make_ears(adapters, config, clock, bus or Bus())
+            await stack.enter_async_context(opened(ears))
         catalogue = Catalogue.load(shipped("soul"), config.of(BoxConfig).language)
         soul = await asyncio.to_thread(SoulWatch, home.soul_file, shipped("soul") / "default.md", clock)
         knobs, zone = Knobs.of(config), house_zone()
-        ground = Ground(adapters, home, config, clock, bus or Bus(), catalogue, soul, zone, records, stack, knobs)
+        corrected = CorrectedTranscriber(adapters.transcriber, lambda: knobs.corrections)
+        adapters = replace(adapters, transcriber=corrected)
+        ground = Ground(adapters, home, config, clock, ears.bus, ears, catalogue, soul, zone, records, stack, knobs)
         yield await _build(ground)
 
 
 async def _build(ground: Ground) -> Box:
     adapters, config, clock, bus = ground.adapters, ground.config, ground.clock, ground.bus
-    listen = config.of(ListenConfig)
     at_work = AtWork(ground.catalogue)
     sound = make_sound(ground, at_work)
-    ear = Ear(sound.card, adapters.activity(), adapters.wake_words, clock, listen, bus.publish)
-    hearer = Hearer(ear, adapters.transcriber, clock, publish=bus.publish, sound=sound.earcon)
+    ear = ground.ears.ear
+    if adapters.quick_reader is not None:
+        ear.check_wake_words(WakeCheck(adapters.quick_reader, adapters.activity(), clock))
+    hearer = Hearer(
+        ear,
+        adapters.transcriber,
+        clock,
+        publish=bus.publish,
+        sound=sound.earcon,
+        turn_detector=adapters.turn_detector,
+        rules=lambda: ground.knobs.listen,
+        language=config.of(BoxConfig).language,
+    )
     memory = make_memory(ground)
     name, model_name = names_of(ground)
     health = Health(name, sound.card, model_name)
@@ -110,18 +146,20 @@ async def _build(ground: Ground) -> Box:
     alarm = RingAlarm(sound.mixer)
     button = make_button(ground, alarm)
     hum = Hum.load(shipped("soul")) if config.of(SpeakConfig).hum else None
-    narrator = Narrator(sound.speaker, clock, bus.publish, hum, is_listening=lambda: ear.is_listening)
+    narrator = Narrator(
+        sound.speaker, clock, bus.publish, hum, is_listening=lambda: ear.is_listening and not ear.is_overhearing
+    )
     tools = make_tools(ground, narrator, at_work, sound.speaker, button)
-    endpoint = adapters.endpoint
+    thinkers = make_thinkers(ground, tools, memory, sound)
     parts = Parts(
         clock=clock,
         bus=bus,
         catalogue=ground.catalogue,
         ear=ear,
         hearer=hearer,
-        offline=make_offline_brain(ground),
-        model=make_model_brain(ground, endpoint, tools.pictures, memory) if endpoint is not None else None,
-        is_reasoning=endpoint is not None and endpoint.is_reasoning,
+        offline=thinkers.offline,
+        model=thinkers.model,
+        is_reasoning=adapters.endpoint is not None and adapters.endpoint.is_reasoning,
         speaker=sound.speaker,
         narrator=narrator,
         sound=sound.earcon,
@@ -136,12 +174,16 @@ async def _build(ground: Ground) -> Box:
         when_heard=at_work.tell_missed,
         is_model_local=adapters.is_model_local,
         why_not_in=tools.plugins.why_not_in,
+        drafts=thinkers.drafts,
+        warm_model=thinkers.warm_model,
         windows=ground.knobs.windows,
         longest_reply_sentences=config.of(SpeakConfig).longest_reply_sentences,
     )
     assistant = at_work.assistant = Assistant(parts)
+    duplex = make_duplex(ground, assistant, parts, sound)
     tools.office.asker.ears = Overhearing(assistant, parts, adapters.transcriber, is_sounding=sound.mixer.has_sound)
     schedule, ringer = await make_timers(ground, assistant, ear, sound, alarm)
+    adapters.expect_words(lambda: _names(ground.knobs, schedule))
     at_work.missed = MissedRings(schedule, EntryWords(ground.catalogue, clock, ground.zone), assistant.notice)
     speak = config.of(SpeakConfig)
     usual = Settings(volume_percent=speak.volume_percent, speed=speak.speed)
@@ -151,7 +193,7 @@ async def _build(ground: Ground) -> Box:
         pressing.join(button)
     adapters.face_buttons(_on_the_loop(pressing.press_on_face))
     add_box_tools(ground, tools.registry, schedule, ringer, controls, memory, health, settings)
-    doctor = add_doctor(ground, at_work, sound, tools, controls, button)
+    doctor = add_doctor(ground, at_work, sound, tools, controls, button, duplex)
     await tools.plugins.toolsets.load()
     tools.plugins.cut_change = await finish_cut_change(ground.home, PluginSwitch(ground.home.switch_file), clock)
     await tools.plugins.load(tools.registry)
@@ -159,7 +201,7 @@ async def _build(ground: Ground) -> Box:
     _follow_soul(ground, tools, health)
     ground.records.chats.watch(tools.plugins.tools.chat_changed)
     is_private_chat_locked = await ground.records.vault.leave_sealed()
-    stage = await _switch_on(ground, sound, health)
+    stage = _switch_on(ground, sound, health)
     tools.pictures.show = stage.show_picture
     kept = await settings.load()
     controls.set_volume(kept.volume_percent)
@@ -180,7 +222,21 @@ async def _build(ground: Ground) -> Box:
         is_private_chat_locked,
         settings,
         doctor,
+        duplex,
     )
+
+
+def _names(knobs: Knobs, schedule: Schedule) -> list[str]:
+    """What may be said and is in no dictionary: words of the owner's, and what timers are called."""
+    timers = [entry.name for entry in schedule.waiting]
+    named = dict.fromkeys((*knobs.listen.words, *knobs.corrections.meant.values(), *timers))
+    return [name for name in named if name][:_MOST_NAMES]
+
+
+def _sound_of_trouble(sound: SoundParts, event: Event) -> None:
+    """A voice that fails says nothing of it: a tone does."""
+    if isinstance(event, ErrorRaised) and event.where == "voice":
+        sound.earcon(Earcon.ERROR)
 
 
 def _on_the_loop(press: Callable[[str], None]) -> Callable[[str], None]:
@@ -203,13 +259,8 @@ def _follow_soul(ground: Ground, tools: ToolParts, health: Health) -> None:
     ground.soul.follow(follow)
 
 
-async def _switch_on(ground: Ground, sound: SoundParts, health: Health) -> Stage:
-    """The card begins to play, the face to show."""
-    card, mixer = sound.card, sound.mixer
-    await card.open(mixer.render)
-    mixer.set_sample_rate(card.info.output_rate_hz)
-    ground.stack.push_async_callback(card.close)
-    sound.mouth.latency_seconds = card.info.output_latency_seconds
+def _switch_on(ground: Ground, sound: SoundParts, health: Health) -> Stage:
+    """The face begins to show."""
     face = ground.config.of(FaceConfig)
     animator = Animator(
         mouth=sound.mouth.at,
@@ -218,6 +269,7 @@ async def _switch_on(ground: Ground, sound: SoundParts, health: Health) -> Stage
     )
     stage = Stage(animator, ground.adapters.faces, ground.clock, face.poses_per_second)
     ground.bus.subscribe(stage.tell)
+    ground.bus.subscribe(partial(_sound_of_trouble, sound))
     stage.open()
     ground.stack.callback(stage.close)
     return stage
@@ -267,6 +319,7 @@ def _box(
     is_private_chat_locked: bool,
     settings: BoxSettings,
     doctor: Doctor | None,
+    duplex: Duplex | None,
 ) -> Box:
     adapters, records = ground.adapters, ground.records
     redact = records.credentials.redact
@@ -306,6 +359,7 @@ def _box(
         assistant=assistant,
         card=sound.card,
         ear=ear,
+        hear=ground.ears.hear,
         speaker=sound.speaker,
         transcriber=adapters.transcriber,
         synthesizer=adapters.synthesizer,
@@ -324,6 +378,7 @@ def _box(
                 **records.handlers,
                 **service.handlers,
                 **plugins.handlers,
+                **PluginPageService(tools.plugins.tools.beside).handlers,
                 **ApprovalService(tools.office, tools.registry).handlers,
                 **AnswerService(tools.inputs).handlers,
                 **ToolsetService(tools.plugins.toolsets).handlers,
@@ -338,7 +393,12 @@ def _box(
         retention=retention,
         is_private=lambda: memory.is_private,
         hides_words=lambda: memory.hides_words,
+        is_quiet=sound.is_quiet,
+        turn_detector=adapters.turn_detector,
+        duplex=duplex,
         warm_up_network=adapters.warm_up_network,
         button=button,
+        facade=adapters.facade,
+        pictures=adapters.pictures,
         ballast=records.ballast if records.database.is_lasting else None,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from appliance.approve.button_watch import ButtonWatch
+from appliance.assembly_duplex import Duplex
 from appliance.assembly_ground import AtWork, Ground
 from appliance.assembly_parts import SoundParts, ToolParts
 from appliance.contracts.shelf import PluginShelf
@@ -18,13 +19,19 @@ from appliance.doctor.sound_trial import SoundTrial
 
 
 def add_doctor(
-    ground: Ground, at_work: AtWork, sound: SoundParts, tools: ToolParts, controls: Controls, button: ButtonWatch | None
+    ground: Ground,
+    at_work: AtWork,
+    sound: SoundParts,
+    tools: ToolParts,
+    controls: Controls,
+    button: ButtonWatch | None,
+    duplex: Duplex | None,
 ) -> Doctor | None:
     """A doctor and its tool; None for a box that has no look-out of its own."""
     outside = ground.adapters.doctor
     if outside is None:
         return None
-    patient = _Patient(ground, outside, at_work, sound, tools.plugins, controls, button)
+    patient = _Patient(ground, outside, at_work, sound, tools.plugins, controls, button, duplex)
     doctor = Doctor(patient.examined, ground.records.credentials.redact)
     for tool in doctor_tools(doctor, ground.catalogue):
         tools.registry.add(tool)
@@ -43,6 +50,7 @@ class _Patient:
         plugins: PluginShelf,
         controls: Controls,
         button: ButtonWatch | None,
+        duplex: Duplex | None,
     ) -> None:
         self._ground = ground
         self._outside = outside
@@ -51,6 +59,7 @@ class _Patient:
         self._plugins = plugins
         self._controls = controls
         self._button = button
+        self._duplex = duplex
 
     def examined(self) -> Examined:
         """As it is now; the room is listened to anew."""
@@ -61,6 +70,8 @@ class _Patient:
             ground.clock,
             is_muted=lambda: self._controls.is_muted,
             is_busy=lambda: self._at_work.is_busy or self._sound.mixer.has_sound(),
+            told_echo_loss=self._note_echo_loss,
+            duplex=lambda: self._duplex.in_words if self._duplex is not None else "",
         )
 
         async def sound() -> SoundTrial:
@@ -83,6 +94,10 @@ class _Patient:
             settings_problems=(*ground.config.problems, *adapters.problems),
             is_running=True,
         )
+
+    def _note_echo_loss(self, decibels: float) -> None:
+        if self._duplex is not None:
+            self._duplex.record.note_chirp(decibels)
 
     async def _button_state(self) -> ButtonState:
         if self._button is None:

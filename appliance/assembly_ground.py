@@ -15,6 +15,7 @@ from appliance.catalogue import Catalogue
 from appliance.clock import Clock
 from appliance.config import Config
 from appliance.doctor.examined import Outside
+from appliance.ears import Ears
 from appliance.home import Home
 from appliance.live_settings import Knobs
 from appliance.network.facade import Facade
@@ -31,6 +32,7 @@ from appliance.ports import (
     VoiceActivityDetector,
     WakeWordDetector,
 )
+from appliance.ports_hearing import QuickReader, TurnDetector
 from appliance.ports_pictures import PictureMaker
 from appliance.ports_sandbox import WorkerLauncher
 from appliance.ports_think import ModelEndpoint, SentenceMatcher
@@ -57,6 +59,12 @@ class Adapters:
     #: A sound card whose microphone is that file.
     recording: Callable[[Path], SoundCard]
     pictures: PictureMaker
+    #: Without one whatever sounds like a wake word is a call.
+    quick_reader: QuickReader | None = None
+    #: Has the transcriber expect the names that it is given a source of.
+    expect_words: Callable[[Callable[[], Sequence[str]]], None] = lambda _words: None
+    #: Without one a timer alone says when a person has finished.
+    turn_detector: TurnDetector | None = None
     button: Button | None = None
     lamp: ButtonLamp | None = None
     #: Has the buttons of faces call that with "talk", "mute" or "stop", on any thread.
@@ -89,6 +97,7 @@ class Ground:
     config: Config
     clock: Clock
     bus: Bus
+    ears: Ears
     catalogue: Catalogue
     soul: SoulWatch
     zone: tzinfo

@@ -12,10 +12,12 @@ from appliance.approve.button_watch import ButtonWatch
 from appliance.approve.config import ApprovalConfig, ButtonConfig
 from appliance.approve.office import Around, Office, open_office
 from appliance.approve.screens import Screens
-from appliance.assembly_ground import AtWork, Ground
+from appliance.assembly_ground import Adapters, AtWork, Ground
 from appliance.assembly_plugins import Beside, is_hidden, make_plugins
 from appliance.assistant import Assistant
-from appliance.config import BoxConfig
+from appliance.bus import Bus
+from appliance.clock import Clock
+from appliance.config import BoxConfig, Config
 from appliance.contracts.kotoba.discover import PluginRoot, Source
 from appliance.contracts.kotoba.input_desk import InputDesk, Voices
 from appliance.contracts.plugin_files import PluginFiles
@@ -28,10 +30,11 @@ from appliance.device.ringer import Ringer
 from appliance.device.schedule import Schedule
 from appliance.device.settings import BoxSettings
 from appliance.device.zone import boot_id
+from appliance.ears import Ears
 from appliance.home import shipped
+from appliance.listen.config import ListenConfig
 from appliance.listen.ear import Ear
-from appliance.listen.earcons import Earcon, earcon
-from appliance.live_settings import Knobs
+from appliance.listen.earcons import Earcon
 from appliance.memory import Memory
 from appliance.ports import SoundCard
 from appliance.ports_think import ModelEndpoint, ModelRequest
@@ -40,10 +43,11 @@ from appliance.ringing import RingAlarm, RingRoom
 from appliance.speak.audio_tags import EMOTION_OF_TAG
 from appliance.speak.config import SpeakConfig
 from appliance.speak.line_cache import LineCache
-from appliance.speak.mixer import Lane, Mixer
+from appliance.speak.mixer import Mixer
 from appliance.speak.mouth import MouthTrack
 from appliance.speak.narrator import Narrator
 from appliance.speak.speaker import Speaker
+from appliance.speak.speech_text import spoken_text
 from appliance.store.config import ChatsConfig
 from appliance.think.config import ThinkConfig
 from appliance.think.conversation import Conversation
@@ -86,16 +90,35 @@ class ToolParts:
     pictures: PictureShelf
 
 
+def make_ears(adapters: Adapters, config: Config, clock: Clock, bus: Bus) -> Ears:
+    """Ears that are still closed, for a box that does not open them before everything else."""
+    mouth = MouthTrack(clock.monotonic_seconds)
+    floor_percent = config.of(SpeakConfig).alert_floor_percent
+    mixer = Mixer(adapters.synthesizer.sample_rate_hz, alert_floor_percent=floor_percent, on_mouth=mouth.note)
+    card = adapters.card(mixer)
+    mixer.on_ready = card.output_ready
+    return Ears(
+        bus=bus,
+        clock=clock,
+        mixer=mixer,
+        mouth=mouth,
+        card=card,
+        activity=adapters.activity(),
+        wake_words=adapters.wake_words,
+        listen=config.of(ListenConfig),
+    )
+
+
 def make_sound(ground: Ground, at_work: AtWork) -> SoundParts:
     adapters, config, clock = ground.adapters, ground.config, ground.clock
     speak = config.of(SpeakConfig)
     voice = adapters.synthesizer
     ground.stack.callback(voice.close)
     ground.stack.callback(adapters.transcriber.close)
-    mouth = MouthTrack(clock.monotonic_seconds)
-    mixer = Mixer(voice.sample_rate_hz, alert_floor_percent=speak.alert_floor_percent, on_mouth=mouth.note)
-    card = adapters.card(mixer)
-    mixer.on_ready = card.output_ready
+    if adapters.turn_detector is not None:
+        ground.stack.callback(adapters.turn_detector.close)
+    ears, mixer, card = ground.ears, ground.ears.mixer, ground.ears.card
+    ears.settings = lambda: ground.knobs.listen
 
     def is_quiet() -> bool:
         return ground.knobs.quiet_hours.is_quiet(clock.now().astimezone(ground.zone))
@@ -114,15 +137,7 @@ def make_sound(ground: Ground, at_work: AtWork) -> SoundParts:
         is_busy=lambda: at_work.is_busy,
     )
     ground.stack.push_async_callback(speaker.close)
-    return SoundParts(mixer, card, speaker, partial(_play_earcon, mixer, ground.knobs), mouth, is_quiet)
-
-
-def _play_earcon(mixer: Mixer, knobs: Knobs, kind: Earcon) -> None:
-    listen = knobs.listen
-    if listen.earcons:
-        clip = mixer.open_clip(Lane.HUM)
-        clip.write(earcon(kind, mixer.sample_rate_hz, listen.earcon_volume_percent))
-        clip.end()
+    return SoundParts(mixer, card, speaker, ears.play, ears.mouth, is_quiet)
 
 
 def make_button(ground: Ground, alarm: RingAlarm) -> ButtonWatch | None:
@@ -211,6 +226,7 @@ def make_model_brain(ground: Ground, endpoint: ModelEndpoint, pictures: PictureS
             history_tokens=think.history_tokens,
             history_turns=think.history_turns,
             image_memory_turns=think.image_memory_turns,
+            spoken=partial(spoken_text, language=box.language),
         ),
         catalogue=ground.catalogue,
         clock=ground.clock,

@@ -20,19 +20,19 @@ from appliance import events
 from appliance.assistant_parts import Parts, TurnReport
 from appliance.clock import within
 from appliance.contracts.sapphire.turn_hooks import Heeded, Moment
-from appliance.errors import BrainError, HearingError, TurnDroppedError
-from appliance.events import EndReason, Outcome
+from appliance.errors import HearingError, TurnDroppedError
+from appliance.events import EndReason
 from appliance.listen.earcons import Earcon
 from appliance.listen.hearer import Hearer
 from appliance.listen.opening import Opening, OpeningKind
-from appliance.ports import Answer, Playback, Priority
+from appliance.ports import Answer, Json, Playback, Priority
 from appliance.speak.reply import HeardReply, Reply
 from appliance.speak.speech_text import Sentence
 from appliance.speak.text_reply import TextReply
-from appliance.think.brain import BrainAnswer, Hands, Question
+from appliance.think.brain import BrainAnswer
 from appliance.think.offline_brain import OfflineBrain
+from appliance.thinking import Thinking
 from appliance.tools.registry import ToolSelection
-from appliance.tools.tool import CallContext, ToolCall, ToolResult
 from appliance.turn import Turn, TurnState
 
 _LOG = logging.getLogger(__name__)
@@ -60,8 +60,7 @@ class Assistant:
         self._openings: asyncio.Queue[Opening] = asyncio.Queue()
         self._turn_now: Turn | None = None
         self._work: asyncio.Task[TurnReport] | None = None
-        #: What the tools of this turn did, in sentences.
-        self._did: list[str] = []
+        self._thinking = Thinking(parts, self._failed)
 
     # ------------------------------------------------------------------ living: wait, take a turn, wait again
 
@@ -96,7 +95,8 @@ class Assistant:
         if turn is not None and turn.state is TurnState.LISTENING and turn.origin != "alert":
             self._parts.ear.finish_utterance()
         elif not self.stop() or is_held:
-            self._openings.put_nowait(Opening(OpeningKind.BUTTON, "button", self._parts.windows.addressed_seconds))
+            seconds = self._parts.windows.addressed_seconds
+            self._openings.put_nowait(Opening(OpeningKind.BUTTON, "button", seconds, is_held=is_held))
 
     def let_go(self) -> None:
         """The finger goes up that was held to talk: the utterance is over; an ear not yet open stays closed."""
@@ -123,10 +123,20 @@ class Assistant:
             self._cut(EndReason.BARGED_IN)
             self._openings.put_nowait(Opening(OpeningKind.WAKE_WORD, word, self._parts.windows.addressed_seconds))
 
+    def interrupt(self, text: str) -> None:
+        """The person spoke over us, and this is what they said: the turn that is on ends, theirs begins."""
+        self._cut(EndReason.BARGED_IN)
+        self._openings.put_nowait(Opening(OpeningKind.BARGE_IN, "barge-in", 0.0, heard=text))
+
     @property
     def offline(self) -> OfflineBrain:
         """The brain that is always there."""
         return self._parts.offline
+
+    @property
+    def draft_counts(self) -> Json:
+        """How many drafts were begun, used and discarded; {} where none are made."""
+        return self._parts.drafts.counts if self._parts.drafts is not None else {}
 
     @property
     def state(self) -> str:
@@ -137,6 +147,18 @@ class Assistant:
     def is_busy(self) -> bool:
         """Whether a turn is on."""
         return self._turn_now is not None
+
+    async def select_tools(self) -> ToolSelection:
+        """The tools of a turn that starts now."""
+        return await self._thinking.select_tools()
+
+    @property
+    def turn_to_talk_over(self) -> str:
+        """Id of the voice turn that is on and does not listen itself; "" when there is none."""
+        turn = self._turn_now
+        if turn is None or turn.origin != "voice" or turn.state in _OPEN_EAR or turn.cut_by is not None:
+            return ""
+        return turn.turn_id
 
     def is_asking(self, turn_id: str) -> bool:
         """Whether that turn is on and waits for an answer of the person."""
@@ -159,13 +181,25 @@ class Assistant:
         """The story: open the ear, hear; then think with tools, speak, remember."""
         if opening.kind is not OpeningKind.ALERT:
             self._tell(events.WakeDetected(turn.turn_id, self._now(), opening.word))
-        text = await hearer.hear(turn.turn_id, opening)
+        text = opening.heard or await self._hear(turn, opening, hearer)
         if not text or (opening.kind is OpeningKind.ALERT and not self._parts.offline.match_alert(text)):
             # Nobody spoke; or, while an alarm rings, somebody spoke of something else. It leaves no trace.
             return TurnReport(turn.turn_id, EndReason.NOTHING_HEARD)
         if turn.origin != "alert":
             text = await self._parts.hooks.heard(await self._moment(turn), text)
         return await self._answer(turn, text, _ignore)
+
+    async def _hear(self, turn: Turn, opening: Opening, hearer: Hearer) -> str:
+        """What the person says; meanwhile the model gets ready for it, and may be asked ahead."""
+        drafts, warm_model = self._parts.drafts, self._parts.warm_model
+        if warm_model is not None and opening.is_addressed:
+            warm_model.begin(turn.turn_id)
+        if drafts is None or turn.origin == "alert":
+            return await hearer.hear(turn.turn_id, opening)
+        drafts.open(turn.turn_id)
+        text = await hearer.hear(turn.turn_id, opening, drafts)
+        drafts.settle()
+        return text
 
     async def _answer(self, turn: Turn, text: str, on_text: OnText) -> TurnReport:
         """Think, speak while thinking, remember what was really heard, even when stopped in mid-sentence."""
@@ -174,10 +208,9 @@ class Assistant:
         heeded = await self._ask_plugins(turn, moment, text)
         # Behind the plugins: one that silenced the box has not silenced the answer to that.
         text, reply = heeded.text, self._open_reply(turn, on_text)
-        answer = BrainAnswer("")
-        self._did = []
+        answer, did = BrainAnswer(""), list[str]()
         try:
-            answer = heeded.answer or await self._think(turn, text, reply)
+            answer = heeded.answer or await self._thinking.think(turn, text, reply, did)
             if heeded.answer is not None:
                 reply.feed(answer.reply_text)
             turn.state = TurnState.SPEAKING
@@ -185,7 +218,7 @@ class Assistant:
         finally:
             if answer.failed or not answer.reply_text:
                 # The brain broke off and cannot tell any more; what was done is done.
-                answer = replace(answer, did=tuple(self._did))
+                answer = replace(answer, did=tuple(did))
             spoken = reply.so_far()
             await self._parts.memory.remember(turn, text, answer, spoken)
             self._parts.hooks.after_chat(moment, text, answer.reply_text)
@@ -212,80 +245,6 @@ class Assistant:
 
     async def _moment(self, turn: Turn) -> Moment:
         return Moment(turn.turn_id, await self._parts.memory.chat())
-
-    async def _think(self, turn: Turn, text: str, reply: Reply | TextReply) -> BrainAnswer:
-        """Ask the right brain: stop, volume and the like never wait for a model; a model that is away is no silence."""
-        turn.state = TurnState.THINKING
-        history = await self._parts.memory.history(is_spoken=turn.is_voice)
-        question = Question(turn.turn_id, text, "voice" if turn.is_voice else "text", history)
-        selection = await self.select_tools()
-        hands = Hands(
-            say=reply.feed,
-            run=lambda call: self._run_tool(turn, question, selection, reply, call),
-            tools=selection,
-            next_call_id=turn.next_call_id,
-        )
-        offline, model = self._parts.offline, self._parts.model
-        if turn.origin == "alert":
-            return await offline.answer(question, hands, is_alert=True)
-        match = offline.match(text)
-        is_control = match is not None and match.is_control
-        if self._parts.memory.take_closed() and turn.is_voice and not is_control:
-            # Meant for the private chat, which was closed from elsewhere: no other chat and no model gets it.
-            sentence = self._parts.catalogue.say("private.closed")
-            reply.feed(sentence)
-            return BrainAnswer(sentence, is_remembered=False)
-        if model is not None and self._parts.memory.hides_words and not self._parts.is_model_local:
-            return await offline.answer(question, hands, unknown_key="private.model_outside")
-        if model is None or is_control:
-            return await offline.answer(question, hands)
-        if match is not None and match.tool == "box_more" and self._parts.memory.has_more:
-            # "Shall I go on?" "Yes": the rest is here, a model would make it up again. It is part of the conversation.
-            return replace(await offline.answer(question, hands), items=(), is_remembered=True)
-        try:
-            moment = Moment(turn.turn_id, self._parts.memory.chat_in_use)
-            answer = await self._parts.hooks.answered(moment, model, question, hands)
-            self._parts.health.is_model_away = False
-            return answer
-        except BrainError as error:
-            self._failed("model", error)
-            self._parts.health.is_model_away = True
-            if match is not None:
-                return await offline.answer(question, hands)
-            sentence = self._parts.catalogue.say(error.sentence_key)
-            reply.flush_text()
-            reply.feed(sentence)
-            return BrainAnswer(sentence, is_remembered=False, failed=f"{type(error).__name__}: {error}")
-
-    async def _run_tool(
-        self, turn: Turn, question: Question, selection: ToolSelection, reply: Reply | TextReply, call: ToolCall
-    ) -> ToolResult:
-        """Act: what was said so far is spoken first, then the tool's own lines around its run."""
-        turn.state = TurnState.RUNNING
-        reply.flush_text()
-        context = CallContext(
-            call_id=call.call_id,
-            turn_id=turn.turn_id,
-            chat=await self._parts.memory.chat(),
-            channel=question.channel,
-            gate=turn,
-            user_text=question.text,
-            user_texts=(question.text, *(record.user_text for record in reversed(question.history[-3:]))),
-        )
-        outcome = Outcome.INTERRUPTED
-        try:
-            result = await self._parts.runner.run(call, context, selection)
-            outcome = result.outcome
-            return result
-        finally:
-            turn.state = TurnState.THINKING
-            self._did.append(self._parts.catalogue.say(f"brain.did_{outcome}", tool=call.name.replace("_", " ")))
-
-    async def select_tools(self) -> ToolSelection:
-        """The tools of a turn that starts now, after asking those that want to be asked whether they are available."""
-        await self._parts.refresh_tools()
-        chat = await self._parts.memory.chat()
-        return self._parts.registry.select([lambda tool: self._parts.why_not_in(tool, chat)])
 
     def _open_reply(self, turn: Turn, on_text: OnText) -> Reply | TextReply:
         if turn.is_voice:
@@ -330,6 +289,8 @@ class Assistant:
                 self._work.cancel()
                 self._turn_now = self._work = None
                 self._parts.narrator.end_turn()
+                if self._parts.drafts is not None:
+                    self._parts.drafts.close()
                 if turn.end(report.reason):
                     self._tell(events.TurnEnded(turn.turn_id, self._now(), report.reason))
         await self._parts.after_turn()

@@ -11,6 +11,7 @@ from appliance.catalogue import Catalogue
 from appliance.clock import Clock
 from appliance.contracts.sapphire.turn_hooks import TurnHooks
 from appliance.controls import Health
+from appliance.drafts import Drafts
 from appliance.events import EndReason
 from appliance.listen.ear import Ear
 from appliance.listen.earcons import Earcon
@@ -24,6 +25,7 @@ from appliance.think.offline_brain import OfflineBrain
 from appliance.tools.registry import Registry
 from appliance.tools.runner import Runner
 from appliance.tools.tool import Tool
+from appliance.warm_model import WarmModel
 
 
 @dataclass
@@ -95,5 +97,9 @@ class Parts:
     is_model_local: bool = False
     #: Why a tool has no part in a chat (its id), in words; None when it has.
     why_not_in: Callable[[Tool, str], str | None] = lambda _tool, _chat: None
+    #: None where no model is asked ahead.
+    drafts: Drafts | None = None
+    #: None where no model is warmed up.
+    warm_model: WarmModel | None = None
     windows: Windows = field(default_factory=Windows)
     longest_reply_sentences: int = 6

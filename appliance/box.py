@@ -7,7 +7,9 @@ import logging
 import time
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
 
+from appliance import events
 from appliance.approve.asker import PersonAsker
 from appliance.approve.button_watch import ButtonWatch
 from appliance.assistant import Assistant
@@ -18,11 +20,16 @@ from appliance.control import Caller, Handler
 from appliance.controls import Controls
 from appliance.device.ringer import Ringer
 from appliance.device.schedule import Schedule
-from appliance.errors import ApplianceError, AudioError
+from appliance.device_news import DeviceNews
+from appliance.errors import ApplianceError
 from appliance.face.stage import Stage
 from appliance.listen.ear import Ear
+from appliance.network.facade import Facade
 from appliance.network.seen import Seen
 from appliance.ports import AsyncCallback, Json, SoundCard, Synthesizer, Transcriber
+from appliance.ports_hearing import TurnDetector
+from appliance.ports_pictures import PictureMaker
+from appliance.spare_memory import give_back
 from appliance.speak.speaker import Speaker
 from appliance.store.ballast import Ballast
 from appliance.store.retention import Retention
@@ -38,6 +45,23 @@ _LOG = logging.getLogger(__name__)
 GREETED = ("box", "greeted")
 #: Tables of the catalogue whose sentences are fixed and come often.
 _SPOKEN_AHEAD = ("assistant.", "brain.", "talk.", "offline.", "private.")
+
+
+class Duplex(Protocol):
+    """Lets people talk over the box."""
+
+    @property
+    def in_words(self) -> str:
+        """Whether they may now, and what is known of the echo."""
+        ...
+
+    async def warm_up(self) -> None:
+        """Load what it needs."""
+        ...
+
+    async def run(self) -> None:
+        """For ever."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -70,6 +94,8 @@ class Box:
     assistant: Assistant
     card: SoundCard
     ear: Ear
+    #: Hears for ever.
+    hear: AsyncCallback
     speaker: Speaker
     transcriber: Transcriber
     synthesizer: Synthesizer
@@ -94,10 +120,21 @@ class Box:
     is_private: Callable[[], bool]
     #: Whether what is said now may belong to a private one, and is in no trace.
     hides_words: Callable[[], bool]
+    #: Whether quiet hours are on.
+    is_quiet: Callable[[], bool] = lambda: False
     button: ButtonWatch | None = None
     #: Room that is given up when the disk is full; None where nothing can be full.
     ballast: Ballast | None = None
+    turn_detector: TurnDetector | None = None
+    #: None where nobody can talk over the box.
+    duplex: Duplex | None = None
     warm_up_network: AsyncCallback | None = None
+    #: The plugins' door to HTTP; None where they have none.
+    facade: Facade | None = None
+    #: What reads pictures of strangers.
+    pictures: PictureMaker | None = None
+    #: What a turn is better with and could not be loaded, and why.
+    not_loaded: list[str] = field(default_factory=list)
     started_at: float = field(default_factory=time.time)
 
     async def live(self, is_up: Callable[[], None] = lambda: None) -> None:
@@ -106,14 +143,16 @@ class Box:
         ``is_up`` is called when sound, button and state can be used; weights may still be loading.
         """
         self.asker.is_shell_open = True
-        self.ear.when_card_lost = self._microphone_lost
-        self.ear.when_card_found = self._microphone_found
-        if self.facts.was_muted:
-            await self.controls.mute(True)
+        news = DeviceNews(
+            self.card, self.ear, self.clock, self.bus.publish, say=self._notice_now, is_quiet=self.is_quiet
+        )
+        self.ear.when_card_lost = lambda error: setattr(news, "reason", str(error))
+        await self.controls.restore_mute(self.facts.was_muted)
         await self._tell_what_is_wrong()
         self.soul.follow(self._tell_of_soul)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._hear(), name="ear")
+            tasks.create_task(news.run(), name="device news")
             tasks.create_task(self.schedule.run(self.ringer.add), name="schedule")
             tasks.create_task(self.ringer.run(), name="ringer")
             tasks.create_task(self.assistant.live(), name="assistant")
@@ -122,6 +161,8 @@ class Box:
             tasks.create_task(self.soul.run(), name="soul")
             tasks.create_task(self.retention.run(), name="retention")
             tasks.create_task(self.live_plugins(), name="plugins")
+            if self.duplex is not None:
+                tasks.create_task(self.duplex.run(), name="barge-in")
             if self.ballast is not None:
                 watching = self.ballast.watch(self.clock, self._disk_full, self._disk_has_room)
                 tasks.create_task(watching, name="ballast")
@@ -157,17 +198,21 @@ class Box:
             "microphone": info.microphone or info.problem or "none",
             "speaker": info.speaker or "none",
             "muted": self.controls.is_muted,
+            "talking over it": self.duplex.in_words if self.duplex is not None else "not possible",
             "chat": "private" if self.is_private() else "open",
             "volume": f"{self.controls.volume_percent} %",
             "button": self.button.health if self.button is not None else "none",
             "wake words": list(self.facts.wake_phrases),
+            "wake words refused": self.ear.refused_wake_words,
             "model": self.facts.model or "none: the box answers by itself",
+            "drafts": self.assistant.draft_counts,
             "tools": len(self.registry.tools),
             "sandbox": self.facts.sandbox(),
             "safe mode": self.facts.safe_mode() or "off",
             "plugin problems": list(self.facts.plugin_problems()),
             "store problems": self._store_problems(),
             "settings problems": list(self.facts.settings_problems),
+            "not loaded": list(self.not_loaded),
             "soul": list(self.soul.problems),
             "timers": len(self.schedule.waiting),
             "face": self.stage.health,
@@ -199,23 +244,31 @@ class Box:
         except ApplianceError as error:
             # Deaf, but alarms still ring and typed turns are answered; `status` and the log say why.
             _LOG.error("nothing can be heard: %s", error)
-        await self.ear.run()
+        await self.hear()
 
     async def _warm_up(self) -> None:
-        """Load what a turn needs, one after another, while the ear is open already."""
-        # Imports first: they hold the interpreter for longer than the sound card can wait, and nothing is said yet.
-        steps: list[tuple[str, AsyncCallback]] = [
-            *([("HTTP library", self.warm_up_network)] if self.warm_up_network is not None else []),
-            ("sentences", self.offline.warm_up),
-            ("whisper", self.transcriber.warm_up),
-            ("voice", self.synthesizer.warm_up),
-        ]
-        for name, step in steps:
-            try:
-                await step()
-            except ApplianceError as error:
-                _LOG.error("loading the %s failed: %s", name, error)
+        """Load what a turn needs while the ear is open already, on as many cores as there are."""
+        steps: dict[str, AsyncCallback | None] = {
+            "whisper": self.transcriber.warm_up,
+            "voice": self.synthesizer.warm_up,
+            "sentences": self.offline.warm_up,
+            "HTTP library": self.warm_up_network if self.facts.model else None,
+            "turn detector": self.turn_detector.warm_up if self.turn_detector is not None else None,
+            "echo canceller": self.duplex.warm_up if self.duplex is not None else None,
+        }
+        await asyncio.gather(*(self._load(name, step) for name, step in steps.items() if step is not None))
+        self.bus.publish(events.Warmed("", self.clock.monotonic_seconds()))
+        if self.warm_up_network is not None and not self.facts.model:
+            await self._load("HTTP library", self.warm_up_network)  # for plugins: no turn waits for it
+        await asyncio.to_thread(give_back)
         self.speaker.prepare(self._fixed_lines())
+
+    async def _load(self, name: str, step: AsyncCallback) -> None:
+        try:
+            await step()
+        except ApplianceError as error:
+            _LOG.error("loading the %s failed: %s", name, error)
+            self.not_loaded.append(f"{name}: {error}")
 
     def _fixed_lines(self) -> list[str]:
         """What is said again and again: the lines around tools, then sentences of the catalogue without fields."""
@@ -243,13 +296,6 @@ class Box:
             _LOG.warning("%s", problem)
         if self.soul.problems:
             self._notice_now("assistant.soul_note")
-
-    def _microphone_lost(self, error: AudioError) -> None:
-        _LOG.warning("the microphone is gone: %s", error)
-        self._notice_now("assistant.microphone_lost")
-
-    def _microphone_found(self) -> None:
-        self._notice_now("assistant.microphone_back")
 
     def _disk_full(self) -> None:
         self._notice_now("store.full")

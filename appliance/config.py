@@ -36,6 +36,7 @@ SECTIONS: Mapping[str, str] = {
     "device": "appliance.device.config:DeviceConfig",
     "chats": "appliance.store.config:ChatsConfig",
     "network": "appliance.network.config:NetworkConfig",
+    "panel": "appliance.panel.config:PanelConfig",
 }
 
 ENVIRONMENT_PREFIX = "APPLIANCE_"
@@ -51,13 +52,16 @@ def setting(
     *,
     at_least: float | None = None,
     at_most: float | None = None,
+    or_zero: bool = False,
     is_live: bool = False,
 ) -> Any:
     """A field of a config dataclass: default, one sentence for ``appliance config``, limits in the field's unit.
 
+    ``or_zero`` allows 0 too, which then stands for something else.
+
     A running device takes one that ``is_live`` at once (``live_settings``), the others at its next start.
     """
-    metadata = {"help": help_text, "at_least": at_least, "at_most": at_most, "is_live": is_live}
+    metadata = {"help": help_text, "at_least": at_least, "at_most": at_most, "or_zero": or_zero, "is_live": is_live}
     return field(default=default, metadata=metadata)
 
 
@@ -210,8 +214,10 @@ def _checked(raw: Any, hint: Any, limits: Mapping[str, Any], *, is_text: bool) -
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError("must be a finite number")
     lowest, highest = limits.get("at_least"), limits.get("at_most")
+    if limits.get("or_zero") and value == 0:
+        return value
     if lowest is not None and value < lowest:
-        raise ValueError(f"must be at least {lowest:g}")
+        raise ValueError(f"must be at least {lowest:g}" + (", or 0" if limits.get("or_zero") else ""))
     if highest is not None and value > highest:
         raise ValueError(f"must be at most {highest:g}")
     return value

@@ -67,8 +67,15 @@ class Controls:
 
     async def mute(self, muted: bool) -> None:
         """Close the microphone, or open it again; with a sound and on the face, so that it is never a secret."""
-        if muted == self._ear.is_muted:
-            return
+        if muted != self._ear.is_muted:
+            await self._put_in_force(muted)
+
+    async def restore_mute(self, muted: bool) -> None:
+        """At the start: as it was before. The ear may have known it, or have kept the microphone closed in doubt."""
+        if muted or self._ear.is_muted:
+            await self._put_in_force(muted)
+
+    async def _put_in_force(self, muted: bool) -> None:
         await self._ear.mute(muted)
         self._publish(events.MuteChanged("", self._clock.monotonic_seconds(), muted))
         self._sound(Earcon.MUTED if muted else Earcon.UNMUTED)

@@ -118,6 +118,16 @@ class Event:
 
 
 @dataclass(frozen=True)
+class EarOpened(Event):
+    """A wake word that is spoken from now on is heard; what answers it may still be loading."""
+
+
+@dataclass(frozen=True)
+class Warmed(Event):
+    """Everything that a first turn needs is loaded and has run once."""
+
+
+@dataclass(frozen=True)
 class WakeDetected(Event):
     """The ear was opened: by a wake word, the button, or a follow-up window (``word`` says which)."""
 
@@ -141,6 +151,18 @@ class Transcribed(Event):
     """The utterance became text ("" when the gates let nothing through)."""
 
     text: str
+
+
+@dataclass(frozen=True)
+class DraftBegun(Event):
+    """The model is asked ahead for what was said so far; the person may still go on."""
+
+
+@dataclass(frozen=True)
+class DraftEnded(Event):
+    """That answer became the turn's own, or was thrown away."""
+
+    is_used: bool
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -18,6 +18,7 @@ from appliance.device.settings import BoxSettings
 from appliance.errors import ConfigError, UsageError
 from appliance.face.config import FaceConfig
 from appliance.listen.config import ListenConfig
+from appliance.listen.corrections import Corrections
 from appliance.listen.ear import Ear
 from appliance.memory import Memory
 from appliance.ports import Json
@@ -31,9 +32,13 @@ Taker = Callable[[Any], None]
 
 #: Of ``[listen]`` what the ear reads each time that it opens.
 _OF_THE_EAR = (
+    "wake_check",
     "speech_threshold",
     "minimum_speech_seconds",
     "soft_end_seconds",
+    "patience",
+    "words",
+    "duplex",
     "silence_seconds",
     "longest_utterance_seconds",
     "earcons",
@@ -46,6 +51,7 @@ class Knobs:
     """Settings that parts read anew each time, because the owner may change them while the box runs."""
 
     listen: ListenConfig
+    corrections: Corrections
     windows: Windows
     face: FaceConfig
     quiet_hours: QuietHours
@@ -56,7 +62,7 @@ class Knobs:
         listen = config.of(ListenConfig)
         windows = Windows(listen.no_speech_seconds, listen.follow_up_seconds)
         quiet_hours = QuietHours.parse(config.of(DeviceConfig).quiet_hours)
-        return cls(listen, windows, config.of(FaceConfig), quiet_hours)
+        return cls(listen, Corrections.parse(listen.corrections), windows, config.of(FaceConfig), quiet_hours)
 
 
 @dataclass(frozen=True)
@@ -112,6 +118,7 @@ def takers(parts: LiveParts) -> Mapping[str, Taker]:
     """Every setting that holds at once, with who takes it."""
     return {
         **{f"listen.{name}": partial(_tune_ear, parts, name) for name in _OF_THE_EAR},
+        "listen.corrections": partial(_set_corrections, parts),
         "listen.no_speech_seconds": partial(setattr, parts.knobs.windows, "addressed_seconds"),
         "listen.follow_up_seconds": partial(setattr, parts.knobs.windows, "follow_up_seconds"),
         "speak.volume_percent": partial(_set_volume, parts),
@@ -126,6 +133,10 @@ def takers(parts: LiveParts) -> Mapping[str, Taker]:
 def _tune_ear(parts: LiveParts, name: str, value: Any) -> None:
     parts.knobs.listen = replace(parts.knobs.listen, **{name: value})
     parts.ear.change(parts.knobs.listen)
+
+
+def _set_corrections(parts: LiveParts, entries: Sequence[str]) -> None:
+    parts.knobs.corrections = Corrections.parse(entries)
 
 
 def _set_volume(parts: LiveParts, percent: int) -> None:

@@ -109,6 +109,11 @@ class Memory:
         """Whether what is said now may belong to a private chat, the one in use or that of the turn that is on."""
         return any(self._chats.is_private(chat) for chat in ("", self._chat, self._chat_of_turn))
 
+    @property
+    def is_closed(self) -> bool:
+        """What ``take_closed`` would tell, without taking it."""
+        return self._is_closed
+
     def take_closed(self) -> bool:
         """Whether the private chat in use was closed from elsewhere, once: what is said next was meant for it."""
         is_closed, self._is_closed = self._is_closed, False
@@ -126,6 +131,11 @@ class Memory:
         except StoreError as error:
             _LOG.warning("the conversation cannot be read: %s", error)
         return ()
+
+    async def history_ahead(self, chat: str) -> tuple[TurnRecord, ...]:
+        """What a spoken turn in that chat would get now; changes nothing. Raises ``StoreError``."""
+        turns = tuple(await self._chats.turns(chat, self._history_turns))
+        return () if turns and self._has_rested(turns[-1]) else turns
 
     async def remember(self, turn: Turn, text: str, answer: BrainAnswer, spoken: HeardReply) -> None:
         """Keep the turn with what was really heard of its reply.

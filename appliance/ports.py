@@ -29,7 +29,8 @@ class SoundCardInfo:
     """What a card turned out to be; names are stable ones a person recognises, "" when there is none.
 
     ``problem`` says for a person what is missing and what to do about it; "" when nothing is.
-    ``output_latency_seconds`` is how long after ``render`` a sample is heard.
+    ``output_latency_seconds`` is how long after ``render`` a sample is heard. ``is_microphone_dead``: it gives nothing
+    but zeros, though it has noise of its own and was opened anew.
     """
 
     microphone: str
@@ -37,18 +38,20 @@ class SoundCardInfo:
     output_rate_hz: int
     problem: str = ""
     output_latency_seconds: float = 0.0
+    is_microphone_dead: bool = False
 
 
 @dataclass(frozen=True)
 class SoundCardHealth:
     """Counters since start: lost input, gaps in a sound that played, input blocks dropped because we were late, and all
-    that came from the microphone, late or not.
+    that came from the microphone, late or not. ``hanging_seconds``: so long the sound system has not answered.
     """
 
     input_overruns: int = 0
     output_underruns: int = 0
     dropped_chunks: int = 0
     arrived_blocks: int = 0
+    hanging_seconds: float = 0.0
 
 
 #: Called on the audio thread for each output block: the number of frames wanted, back come int16 mono samples.
@@ -199,11 +202,16 @@ class Synthesizer(Protocol):
         """Load the voice and speak once into nothing. Raises ``WeightsError``."""
         ...
 
-    def synthesize(self, text: str, *, speed: float = 1.0) -> AsyncIterator[SynthesizedChunk]:
+    def synthesize(self, text: str, *, speed: float = 1.0, in_haste: bool = False) -> AsyncIterator[SynthesizedChunk]:
         """Sound of ``text`` in order, as soon as it exists; ``speed`` 1.0 is the voice's own pace.
 
+        ``in_haste`` the first words may be made before the rest is looked at: sooner, and not quite the same.
         Closing the iterator stops the work. Raises ``SynthesisError``.
         """
+        ...
+
+    def start_over(self) -> None:
+        """It gave no sound for too long: if its thread never came back, go on with another one."""
         ...
 
     def close(self) -> None:

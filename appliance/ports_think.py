@@ -75,6 +75,13 @@ class ModelEndpoint(Protocol):
         """The answer as it comes, ending in ``Completed``. Raises ``BrainError``."""
         ...
 
+    async def warm_up(self, request: ModelRequest | None) -> None:
+        """Be ready to answer soon: with the beginning of ``request`` computed, or with an open connection for None.
+
+        A request is answered, and paid for where tokens cost money, as little as can be. Raises ``BrainError``.
+        """
+        ...
+
 
 class HttpStream(Protocol):
     """An answer whose body is still coming."""

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from appliance.clock import Clock, SystemClock
 from appliance.config import BoxConfig, Config
 from appliance.control import Control, Handler
-from appliance.errors import ConfigError, LaneRefusedError, WeightsError
+from appliance.errors import ConfigError, LaneRefusedError
 from appliance.home import Home, shipped
 from appliance.ports import Button, ButtonLamp, FaceBackend, FaceState, Power, SoundCard, WakeWordDetector
 from appliance.ports_sandbox import WorkerLauncher
@@ -28,10 +28,13 @@ from appliance.ports_think import HttpDoor, ModelEndpoint
 from appliance.think.config import ThinkConfig
 from appliance.wiring_doctor import outside
 from appliance.wiring_faces import Faces, configured_faces
+from appliance.wiring_listening import turn_detector
+from appliance.wiring_speech import SpeechParts, loading, speech_parts
 
 if TYPE_CHECKING:
     from appliance.assembly_ground import Adapters
     from appliance.box import Box
+    from appliance.ears import Ears
     from appliance.network.belt import Belt
     from appliance.network.door import Door
     from appliance.network.facade import Facade
@@ -65,30 +68,34 @@ async def open_box(
     record_to: Path | None = None,
     face_to: Path | None = None,
     shows_face: bool = False,
+    change: Callable[[Adapters], Adapters] = lambda adapters: adapters,
+    ears: Ears | None = None,
 ) -> AsyncIterator[Box]:
     """A box that can take turns; ``Box.live`` makes it a device. The caller holds the lock on the home.
 
     ``record_to`` gets what was spoken, ``face_to`` the face at the end. With ``shows_face`` a configured terminal face
-    has the last line of the terminal, where nothing is typed. Raises ``ConfigError``, ``WeightsError``,
-    ``StoreError``.
+    has the last line of the terminal, where nothing is typed. ``change`` exchanges adapters, for a benchmark. ``ears``
+    are open already and hear on meanwhile. Raises ``ConfigError``, ``WeightsError``, ``StoreError``.
     """
-    from appliance.adapters.chat_cipher import AesChatCipher
-    from appliance.assembly import assemble
-    from appliance.crash_guard import guarded
-    from appliance.network.door import Door
-    from appliance.records import open_records
-    from appliance.soul_settings import with_soul
-    from appliance.tools.config import ToolsConfig
-
-    clock = SystemClock()
-    config = await asyncio.to_thread(with_soul, config, home)
+    clock, is_device = SystemClock(), sound is Sound.DEVICE
+    # Imports are done on threads: an ear may be open already, and must not wait for them.
+    config, speech = await asyncio.to_thread(_speech, config, home)
     # Against the folder of the caller, before the box moves into its home.
     record_to, face_to = (file and file.absolute() for file in (record_to, face_to))
     async with contextlib.AsyncExitStack() as stack:
+        if is_device:
+            await stack.enter_async_context(loading(speech))
+        await asyncio.to_thread(_import_the_box)
+        from appliance.adapters.chat_cipher import AesChatCipher
+        from appliance.assembly import assemble
+        from appliance.crash_guard import guarded
+        from appliance.network.door import Door
+        from appliance.records import open_records
+        from appliance.tools.config import ToolsConfig
+
         records = await stack.enter_async_context(open_records(home, clock, credentials, AesChatCipher()))
         stack.enter_context(_working_in(home.folder))
         growth_mb = config.of(ToolsConfig).plugin_memory_mb
-        is_device = sound is Sound.DEVICE
         guard = await stack.enter_async_context(guarded(home, clock, is_device=is_device, growth_mb=growth_mb))
         network = house_network(config, credentials, clock, records.seen.note)
         door = Door(network.client(), who="model")
@@ -98,13 +105,13 @@ async def open_box(
         stack.push_async_callback(asyncio.to_thread, facade.close)
         faces = configured_faces(config, home, clock, face_to, shows_terminal=shows_face)
         adapters = replace(
-            _adapters(home, config, sound, clock, records, door, faces),
+            _adapters(home, config, sound, clock, records, door, faces, speech, ears),
             facade=facade,
             is_model_local=_is_in_house(network, config.of(ThinkConfig).url),
             doctor=outside(config, network),
             starts=guard.starts,
         )
-        box = await stack.enter_async_context(assemble(adapters, home, config, clock, records))
+        box = await stack.enter_async_context(assemble(change(adapters), home, config, clock, records, ears=ears))
         guard.ready()
         yield box
         if record_to is not None:
@@ -121,6 +128,22 @@ async def open_store(home: Home, credentials: Credentials) -> AsyncIterator[Mapp
         yield records.handlers
 
 
+def _speech(config: Config, home: Home) -> tuple[Config, SpeechParts]:
+    """What the soul makes of the settings, and what hears and speaks accordingly."""
+    from appliance.soul_settings import with_soul
+
+    config = with_soul(config, home)
+    return config, speech_parts(home, config)
+
+
+def _import_the_box() -> None:
+    """Everything that ``open_box`` and what it calls import: on a thread, for an ear may be open already."""
+    import appliance.adapters.chat_cipher
+    import appliance.adapters.sentence_matcher
+    import appliance.assembly
+    import appliance.network.facade  # noqa: F401
+
+
 # ---------------------------------------------------------------------------------------------- the adapters
 
 
@@ -132,33 +155,26 @@ def _adapters(
     records: Records,
     door: Door,
     faces: Faces,
+    speech: SpeechParts,
+    ears: Ears | None,
 ) -> Adapters:
-    from appliance import models
     from appliance.adapters.picture_maker import PillowPictures
-    from appliance.adapters.piper import PiperSynthesizer
     from appliance.adapters.sentence_matcher import HassilMatcher
     from appliance.adapters.silero_vad import SileroVoiceActivity
-    from appliance.adapters.whisper import WhisperTranscriber
     from appliance.assembly_ground import Adapters
-    from appliance.listen.config import HearConfig
-    from appliance.speak.config import SpeakConfig
     from appliance.think.sentences import SENTENCE_LISTS, fixed_lists
 
-    wake_words, problems = _wake_words(config, sound)
-    hear, speak, language = config.of(HearConfig), config.of(SpeakConfig), config.of(BoxConfig).language
+    wake_words, problems = (ears.wake_words, ears.problems) if ears is not None else _wake_words(config, sound)
+    language = config.of(BoxConfig).language
     button, lamp = _button(config, home, clock, sound)
     return Adapters(
         card=partial(_card, config, clock, sound),
-        synthesizer=PiperSynthesizer(
-            models.locate(speak.voice, home.models_folder, speak.voice_path), parts_folder=home.cache_folder / "voice"
-        ),
-        transcriber=WhisperTranscriber(
-            models.locate(hear.model, home.models_folder, hear.model_path),
-            languages=(language,),
-            beam_size=hear.beam_size,
-            threads=hear.threads,
-        ),
+        synthesizer=speech.synthesizer,
+        transcriber=speech.transcriber,
+        quick_reader=speech.transcriber,
+        expect_words=speech.transcriber.expect,
         activity=SileroVoiceActivity,
+        turn_detector=turn_detector(home),
         wake_words=wake_words,
         matcher=HassilMatcher(shipped("soul") / language / "intents.yaml", fixed_lists(), SENTENCE_LISTS),
         endpoint=model_endpoint(config, records.credentials, clock, door),
@@ -177,18 +193,11 @@ def _adapters(
 
 
 def _wake_words(config: Config, sound: Sound) -> tuple[WakeWordDetector, tuple[str, ...]]:
-    """The configured wake words; when they cannot be used the shipped one, and why in words: better than deaf."""
+    """The wake words of a device; nothing else is called by one."""
     from appliance.adapters.microwakeword import MicroWakeWords
-    from appliance.listen.config import ListenConfig
+    from appliance.wiring_ears import wake_words_of
 
-    if sound is not Sound.DEVICE:
-        return MicroWakeWords(()), ()
-    try:
-        wake_words = MicroWakeWords(config.of(ListenConfig).wake_words)
-        wake_words.load()
-        return wake_words, ()
-    except WeightsError as error:
-        return MicroWakeWords(ListenConfig().wake_words), (str(error),)
+    return wake_words_of(config) if sound is Sound.DEVICE else (MicroWakeWords(()), ())
 
 
 def workers_of(home: Home) -> tuple[WorkerLauncher, ...]:
@@ -240,11 +249,9 @@ def _power(config: Config, home: Home) -> Power | None:
 
 def _card(config: Config, clock: Clock, sound: Sound, mixer: Mixer) -> SoundCard:
     if sound is Sound.DEVICE:
-        from appliance.adapters.sound_card import PortAudioSoundCard
-        from appliance.listen.config import AudioConfig
+        from appliance.wiring_ears import sound_card
 
-        audio = config.of(AudioConfig)
-        return PortAudioSoundCard(clock, microphone=audio.microphone, speaker=audio.speaker)
+        return sound_card(config, clock)
     from appliance.adapters.wav_sound_card import WavSoundCard
 
     return WavSoundCard(clock, has_sound=mixer.has_sound)
@@ -380,9 +387,9 @@ def sound_devices() -> list[dict[str, object]]:
 
 def credentials_of(home: Home) -> Credentials:
     """The secrets of a home."""
-    from appliance.store.credentials import Credentials
+    from appliance.store.credentials import credentials_of as read_credentials
 
-    return Credentials(home.folder / "credentials.json", os.environ, SystemClock())
+    return read_credentials(home)
 
 
 def draw_face_picture(state: FaceState, file: Path) -> None:

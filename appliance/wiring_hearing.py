@@ -16,6 +16,7 @@ from appliance.config import BoxConfig, Config
 from appliance.home import Home
 from appliance.listen.config import HearConfig
 from appliance.ports import Synthesizer, Transcriber, VoiceActivityDetector
+from appliance.ports_hearing import TurnDetector
 from appliance.speak.config import SpeakConfig
 
 
@@ -33,6 +34,7 @@ class HearingParts:
     full_windows: Callable[[], int]
     voice: Synthesizer
     activity: Callable[[], VoiceActivityDetector]
+    turn_detector: TurnDetector
 
 
 @contextmanager
@@ -40,6 +42,7 @@ def hearing_parts(config: Config, home: Home) -> Iterator[HearingParts]:
     """With the configured weights and voice; their threads end with the context. Raises ``WeightsError``."""
     from appliance.adapters.piper import PiperSynthesizer
     from appliance.adapters.silero_vad import SileroVoiceActivity
+    from appliance.adapters.smart_turn import SmartTurn
     from appliance.adapters.whisper import WhisperTranscriber, default_threads, load_weights
 
     hear, speak, language = config.of(HearConfig), config.of(SpeakConfig), config.of(BoxConfig).language
@@ -59,9 +62,11 @@ def hearing_parts(config: Config, home: Home) -> Iterator[HearingParts]:
     )
     short, full = make(), make(shorten=None)
     voice = PiperSynthesizer(models.locate(speak.voice, home.models_folder, speak.voice_path))
+    detector = SmartTurn(partial(models.locate, models.TURN_DETECTOR, home.models_folder))
     try:
-        yield HearingParts(short, full, stock, lambda: short.full_windows, voice, SileroVoiceActivity)
+        yield HearingParts(short, full, stock, lambda: short.full_windows, voice, SileroVoiceActivity, detector)
     finally:
+        detector.close()
         short.close()
         full.close()
         voice.close()

@@ -34,7 +34,7 @@ _START_SECONDS = 30.0
 _CLIENT_SECONDS = 20.0
 _LATENCY = "--latency-msec=20"
 # norewinds: PulseAudio then works in steps of 50 ms instead of 2 s. PipeWire has steps of its own.
-_NULL_SINK = ("module-null-sink", "rate=48000", "channels=1", "norewinds=1")
+_NULL_SINK = ("module-null-sink", "norewinds=1")
 
 #: Settings of the server and its clients, by path below the private folder.
 _SETTINGS = {
@@ -66,6 +66,8 @@ class SoundServer:
     def __init__(self) -> None:
         self._folder = Path(tempfile.mkdtemp(prefix="sound-"))
         self._processes: list[subprocess.Popen[bytes]] = []
+        #: The server's numbers for the devices, by their names.
+        self._modules: dict[str, str] = {}
         self._socket = self._folder / "run" / "pulse" / "native"
         self._log = self._folder / "log"
         for name in ("home", "run", "run/pulse"):
@@ -117,16 +119,40 @@ class SoundServer:
             self._start_pipewire()
         self.plug_in()
 
-    def plug_in(self) -> None:
+    def plug_in(self, *, rate_hz: int = 48_000, channels: int = 1) -> None:
         """Give the server its two devices."""
-        self._control("load-module", *_NULL_SINK, "sink_name=mouth")
-        self._control("load-module", *_NULL_SINK, "sink_name=speaker")
-        self._control("set-default-sink", "speaker")
-        self._control("set-default-source", "mouth.monitor")
+        self.plug_in_one("mouth", rate_hz=rate_hz, channels=channels)
+        self.plug_in_one("speaker", rate_hz=rate_hz, channels=channels)
+        self.choose("mouth", "speaker")
+
+    def plug_in_one(self, name: str, *, rate_hz: int = 48_000, channels: int = 1) -> None:
+        """Give the server one device more; its monitor is a microphone."""
+        shape = (f"rate={rate_hz}", f"channels={channels}")
+        self._modules[name] = self._ask("load-module", *_NULL_SINK, *shape, f"sink_name={name}").strip()
+
+    def choose(self, mouth: str, speaker: str) -> None:
+        """Make these two the system's choice."""
+        self._control("set-default-sink", speaker)
+        self._control("set-default-source", f"{mouth}.monitor")
 
     def unplug(self) -> None:
-        """Take both devices away under the server."""
+        """Take all devices away under the server."""
         self._control("unload-module", _NULL_SINK[0])
+
+    def unplug_one(self, name: str) -> None:
+        """Take one device away under the server."""
+        self._control("unload-module", self._modules.pop(name))
+
+    @contextmanager
+    def frozen(self) -> Iterator[None]:
+        """Inside the block the server does nothing, not even refuse."""
+        for process in self._processes:
+            process.send_signal(signal.SIGSTOP)
+        try:
+            yield
+        finally:
+            for process in self._processes:
+                process.send_signal(signal.SIGCONT)
 
     def stop(self) -> None:
         """End the server under its clients, as when a sound card is pulled out."""
@@ -141,13 +167,13 @@ class SoundServer:
         self.stop()
         shutil.rmtree(self._folder, ignore_errors=True)
 
-    def play(self, wav: Path) -> None:
+    def play(self, wav: Path, mouth: str = "mouth") -> None:
         """Play a file into the mouth; returns when its last sample was played."""
-        self._client(["paplay", "--device=mouth", _LATENCY, str(wav)], b"", within_seconds=600.0)
+        self._client(["paplay", f"--device={mouth}", _LATENCY, str(wav)], b"", within_seconds=600.0)
 
-    def play_samples(self, audio: AudioChunk) -> None:
+    def play_samples(self, audio: AudioChunk, mouth: str = "mouth") -> None:
         """Play a chunk into the mouth; returns when its last sample was played."""
-        command = ["pacat", "--playback", "--device=mouth", _LATENCY, *_raw(audio.format.sample_rate_hz)]
+        command = ["pacat", "--playback", f"--device={mouth}", _LATENCY, *_raw(audio.format.sample_rate_hz)]
         command.append(f"--channels={audio.format.channels}")
         self._client(command, audio.samples.tobytes(), within_seconds=audio.duration_seconds + _CLIENT_SECONDS)
 
@@ -162,11 +188,11 @@ class SoundServer:
             self._control("unload-module", loopback[0])
 
     @contextmanager
-    def record(self) -> Iterator[Recording]:
+    def record(self, speaker: str = "speaker") -> Iterator[Recording]:
         """Record the speaker for as long as the block runs; recording has begun when it starts."""
         command = [
             "parec",
-            "--device=speaker.monitor",
+            f"--device={speaker}.monitor",
             _LATENCY,
             *_raw(RECORDING_FORMAT.sample_rate_hz),
             "--channels=1",
@@ -214,6 +240,19 @@ class SoundServer:
 
     def _try(self, *arguments: str) -> bool:
         return self._spawn(["pactl", *arguments]).wait(_CLIENT_SECONDS) == 0
+
+    def _ask(self, *command: str) -> str:
+        """What the server answers, once it does."""
+        answers: list[str] = []
+
+        def try_it() -> bool:
+            with self._spawn(["pactl", *command], stdout=subprocess.PIPE) as process:
+                answer, _ = process.communicate(timeout=_CLIENT_SECONDS)
+                answers.append(answer.decode())
+            return process.returncode == 0
+
+        self._until(try_it)
+        return answers[-1]
 
     def _client(self, command: list[str], given: bytes, *, within_seconds: float) -> None:
         process = self._spawn(command, stdin=subprocess.PIPE)

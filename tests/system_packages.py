@@ -64,6 +64,7 @@ def packages() -> tuple[SystemPackage, ...]:
         SystemPackage("systemd", "runs the service in the tests", _command("systemd-analyze", "systemctl")),
         SystemPackage("libduktape207", "reads the rules for polkit", _library("duktape")),
         SystemPackage("debootstrap", "a Debian to install into", _command("debootstrap")),
+        SystemPackage("chromium", "opens the page as its owner does", _command("chromium")),
         SystemPackage("shellcheck", "reads the shell scripts", _command("shellcheck")),
     )
 

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "appliance"
 #: Lowest first; names in one row are siblings and do not import each other.
 LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
-    ("clock", "audio", "durable"),
+    ("clock", "audio", "durable", "promptness", "spare_memory"),
     ("events",),
     ("ports", "control"),
     (
@@ -25,6 +25,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "ports_logs",
         "ports_service",
         "ports_doctor",
+        "ports_hearing",
     ),
     ("bus",),
     ("catalogue", "config", "config_file", "home", "hub", "name_lists", "crash_file", "watchdog"),
@@ -33,14 +34,19 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("tools",),
     ("approve", "listen", "think", "speak", "face"),
     ("contracts", "install", "device", "keeping"),
-    ("turn", "trace", "controls", "soul_settings", "memory_watch"),
+    ("turn", "trace", "controls", "device_news", "ears", "soul_settings", "memory_watch"),
     ("memory", "log_ring", "crash_guard"),
+    ("first_request",),
+    ("drafts", "warm_model"),
     ("assistant_parts",),
+    ("thinking",),
     ("assistant",),
     (
         "ringing",
         "pressing",
         "overhearing",
+        "barge_in",
+        "echo_record",
         "service_records",
         "service_pictures",
         "service_approval",
@@ -49,25 +55,42 @@ LAYERS: tuple[tuple[str, ...], ...] = (
         "live_settings",
         "box",
     ),
-    ("service", "service_plugins", "service_installs", "service_logs", "service_names", "records", "doctor"),
+    (
+        "service",
+        "service_plugins",
+        "service_plugin_pages",
+        "service_installs",
+        "service_logs",
+        "service_names",
+        "records",
+        "doctor",
+    ),
     ("assembly_ground",),
     ("assembly_plugins",),
     ("assembly_parts",),
-    ("assembly_doctor",),
+    ("assembly_duplex",),
+    ("assembly_doctor", "assembly_think"),
     ("assembly",),
+    ("wiring_duplex",),
     (
+        "wiring_ears",
         "wiring_faces",
         "wiring_board",
         "wiring_hearing",
+        "wiring_listening",
         "wiring_speaking",
+        "wiring_speech",
+        "wiring_growth",
+        "wiring_wake",
         "wiring_service",
         "wiring_doctor",
         "wiring_keeping",
     ),
     ("wiring", "testing"),
-    ("wiring_setup", "wiring_installs"),
+    ("wiring_setup", "wiring_installs", "wiring_turns"),
+    ("panel",),
     ("bench",),
-    ("cli", "panel"),
+    ("cli",),
 )
 _LEVEL = {name: level for level, row in enumerate(LAYERS) for name in row}
 
@@ -77,15 +100,22 @@ _FAKES_REACH = _LEVEL["assistant"] - 1
 #: Who may name adapters; everybody else is handed them.
 _ADAPTERS_ALLOWED_IN = (
     "wiring",
+    "wiring_duplex",
+    "wiring_ears",
     "wiring_faces",
     "wiring_board",
     "wiring_hearing",
+    "wiring_listening",
     "wiring_speaking",
+    "wiring_speech",
+    "wiring_growth",
+    "wiring_wake",
     "wiring_service",
     "wiring_doctor",
     "wiring_setup",
     "wiring_installs",
     "wiring_keeping",
+    "wiring_turns",
     "testing",
 )
 
@@ -93,8 +123,9 @@ _ADAPTERS_ALLOWED_IN = (
 _COMMON_LIBRARIES = frozenset({"numpy", "soxr", "tomlkit"})
 #: What the interface of an adapter's library is made of.
 _COMPANIONS = {"hassil": "yaml", "piper": "onnxruntime", "faster_whisper": "ctranslate2"}
-#: The author's kit is a plugin of it.
-_TEST_LIBRARIES = {"pytest": "testing"}
+#: The author's kit is a plugin of pytest; the benchmark drives a peer in an environment that is the peer's; the page is
+#: made of its server's library, and is itself imported late.
+_OWN_LIBRARIES = {"pytest": "testing", "pipecat": "bench", "starlette": "panel", "uvicorn": "panel"}
 #: What speaks HTTP: for the network alone, and for the benchmark that compares it with them.
 _HTTP_LIBRARIES = frozenset({"httpx", "requests", "urllib3"})
 _HTTP_SPEAKERS = ("network", "bench")
@@ -248,7 +279,7 @@ def _library_fault(part: str, item: Import) -> str:
         return "" if part in _HTTP_SPEAKERS else f"{item.module} is HTTP; only network speaks it"
     if not _is_library(library):
         return ""
-    if _TEST_LIBRARIES.get(library) == part:
+    if _OWN_LIBRARIES.get(library) == part:
         return ""
     if part != "adapters":
         return f"{library} is a library of an adapter"

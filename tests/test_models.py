@@ -55,8 +55,15 @@ def test_every_entry_says_what_it_is() -> None:
                 assert all(file.size_bytes and len(file.sha256 or "") == 64 for file in source.files)
 
 
-def test_every_purpose_has_weights_that_need_no_fetching() -> None:
-    assert {models.known_weights()[name].purpose for name in EMBEDDED} == set(Purpose)
+def test_every_purpose_has_weights_that_need_no_fetching_but_what_the_box_works_without() -> None:
+    optional = {weights.purpose for weights in models.known_weights().values() if weights.is_optional}
+    assert {models.known_weights()[name].purpose for name in EMBEDDED} == set(Purpose) - optional
+
+
+def test_the_turn_detector_is_brought_by_the_set_up_and_found_from_every_home(tmp_path: Path) -> None:
+    place = models.locate(models.TURN_DETECTOR, tmp_path)
+    assert place.is_relative_to(models.PROGRAM_FOLDER)
+    assert models.verify(models.TURN_DETECTOR, tmp_path) == []
 
 
 def test_the_size_is_known_where_a_source_pins_it() -> None:

@@ -86,6 +86,7 @@ def _speech(examined: Examined) -> list[Check]:
     slow = partial(Check, is_quick=False, longest_seconds=_SPEECH_SECONDS)
     return [
         slow("speech.weights", _blocking(partial(speech_weights.speech_weights, examined.home.models_folder, wanted))),
+        slow("speech.turns", _blocking(partial(speech_weights.turn_weights, examined.home.models_folder))),
         slow("speech.hearing", partial(speech.speech_hearing, voice, examined.transcriber, examined.clock)),
         slow("speech.activity", partial(speech.speech_activity, examined.activity, voice)),
         slow("speech.wake", partial(speech.speech_wake, examined.outside.wake_words, voice)),

@@ -40,7 +40,10 @@ class Heard:
 
 
 class SoundTrial:
-    """One sound card, tried. Somebody takes its ``chunks`` meanwhile, as the ear of a running box does."""
+    """One sound card, tried. Somebody takes its ``chunks`` meanwhile, as the ear of a running box does.
+
+    ``told_echo_loss`` is told how much weaker a chirp came back; ``duplex`` says what that allows.
+    """
 
     def __init__(
         self,
@@ -50,12 +53,16 @@ class SoundTrial:
         *,
         is_muted: Callable[[], bool] = lambda: False,
         is_busy: Callable[[], bool] = lambda: False,
+        told_echo_loss: Callable[[float], None] = lambda _decibels: None,
+        duplex: Callable[[], str] = lambda: "",
     ) -> None:
         self._card = card
         self._mixer = mixer
         self._clock = clock
         self._is_muted = is_muted
         self._is_busy = is_busy
+        self._told_echo_loss = told_echo_loss
+        self._duplex = duplex
         self._listening: asyncio.Task[Heard] | None = None
 
     @property
@@ -77,6 +84,11 @@ class SoundTrial:
     def is_busy(self) -> bool:
         """Whether the box speaks or listens to somebody, so that nothing may be played."""
         return self._is_busy()
+
+    @property
+    def duplex(self) -> str:
+        """Whether people may talk over the box, and what is known of its echo; "" where nobody knows."""
+        return self._duplex()
 
     @property
     def volume_percent(self) -> int:
@@ -109,7 +121,10 @@ class SoundTrial:
             clip.drop()
         if heard.sound is None:
             return None
-        return await asyncio.to_thread(echo_of, heard.sound, volume_gain(self._mixer.volume_percent))
+        echo = await asyncio.to_thread(echo_of, heard.sound, volume_gain(self._mixer.volume_percent))
+        if echo is not None:
+            self._told_echo_loss(echo.loss_decibels)
+        return echo
 
     async def _listen(self, seconds: float) -> Heard:
         if not isinstance(self._card, TappedSound):

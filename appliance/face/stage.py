@@ -11,6 +11,7 @@ import contextlib
 import logging
 import queue
 import threading
+import time
 from collections.abc import Sequence
 
 from appliance.clock import Clock
@@ -97,8 +98,11 @@ class Stage:
             player.close()
 
     def _run(self) -> None:
-        while not self._closing.wait(self._period_seconds):
+        due = time.monotonic() + self._period_seconds
+        while not self._closing.wait(max(0.0, due - time.monotonic())):
             self.show()
+            # A pose that was late does not make the next one late too; those that were missed are not made up for.
+            due = max(due + self._period_seconds, time.monotonic())
 
 
 class Player:
@@ -182,9 +186,10 @@ class Player:
                 self._news.wait_for(lambda: self._is_closing or self._state is not None)
                 if self._is_closing:
                     break
+            due = time.monotonic() + period_seconds
             self.play()
             with self._news:
-                self._news.wait_for(lambda: self._is_closing, timeout=period_seconds)
+                self._news.wait_for(lambda: self._is_closing, timeout=max(0.0, due - time.monotonic()))
         if self._picture:
             self.play()  # The last thing the person was to see.
         self._leave()

@@ -101,9 +101,10 @@ class StoredChatLog:
 
     async def turns(self, chat: str, limit: int) -> list[TurnRecord]:
         """The last ``limit`` turns since the last new topic, oldest first."""
+        # The topic in use is at the end of its chat: only the end is read, however long the chat is.
         query = (
-            f"SELECT {_TURN} FROM turns WHERE chat = :chat AND topic = (SELECT topic FROM chats WHERE id = :chat) "
-            "ORDER BY position DESC LIMIT :limit"
+            f"SELECT {_TURN} FROM (SELECT * FROM turns WHERE chat = :chat ORDER BY position DESC LIMIT :limit) "
+            "WHERE topic = (SELECT topic FROM chats WHERE id = :chat) ORDER BY position DESC"
         )
         return await self._read_turns(chat, query, limit)
 

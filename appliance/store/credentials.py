@@ -12,9 +12,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote, quote_plus
 
-from appliance.clock import Clock
+from appliance.clock import Clock, SystemClock
 from appliance.durable import sync_folder
 from appliance.errors import StoreError, UsageError
+from appliance.home import Home
 from appliance.store.atomic_file import read_json, write_json
 
 _LOG = logging.getLogger(__name__)
@@ -178,3 +179,8 @@ def _read_folder(folder: str) -> dict[str, str]:
         except (OSError, UnicodeDecodeError) as error:
             _LOG.warning("credential %s cannot be read: %s", file.name, type(error).__name__)
     return secrets
+
+
+def credentials_of(home: Home) -> Credentials:
+    """The secrets of a home."""
+    return Credentials(home.folder / "credentials.json", os.environ, SystemClock())

@@ -107,7 +107,9 @@ async def test_a_sentence_is_not_held_up_by_one_that_was_asked_for_later() -> No
     said: list[str] = []
 
     class Listed:
-        def sentences(self, text: str, scales: Scales) -> Iterator[Iterator[SynthesizedChunk]]:
+        def sentences(
+            self, text: str, scales: Scales, *, in_haste: bool = False
+        ) -> Iterator[Iterator[SynthesizedChunk]]:
             yield (self._piece(text, number) for number in range(3))
 
         def _piece(self, text: str, number: int) -> SynthesizedChunk:
@@ -125,7 +127,9 @@ async def test_a_listener_who_leaves_in_mid_sentence_leaves_the_rest_unmade() ->
     is_left = threading.Event()
 
     class Endless:
-        def sentences(self, text: str, scales: Scales) -> Iterator[Iterator[SynthesizedChunk]]:
+        def sentences(
+            self, text: str, scales: Scales, *, in_haste: bool = False
+        ) -> Iterator[Iterator[SynthesizedChunk]]:
             yield (self._piece(number) for number in range(1000))
 
         def _piece(self, number: int) -> SynthesizedChunk:
@@ -140,8 +144,76 @@ async def test_a_listener_who_leaves_in_mid_sentence_leaves_the_rest_unmade() ->
     await sounds.aclose()  # type: ignore[attr-defined]
     is_left.set()
     voice.close()
-    await asyncio.to_thread(voice._executor.shutdown)
+    await asyncio.to_thread(voice._thread.give_back, wait=True)
     assert len(made) <= 2, "the piece that was being made, and no more"
+
+
+class _Hanging:
+    """A voice whose thread never comes back, until the test is over."""
+
+    def __init__(self, is_over: threading.Event) -> None:
+        self._is_over = is_over
+
+    def sentences(self, text: str, scales: Scales, *, in_haste: bool = False) -> Iterator[Iterator[SynthesizedChunk]]:
+        self._is_over.wait(20.0)
+        yield iter(())
+
+
+class _Short:
+    def sentences(self, text: str, scales: Scales, *, in_haste: bool = False) -> Iterator[Iterator[SynthesizedChunk]]:
+        yield iter((SynthesizedChunk(AudioChunk(np.zeros(10, dtype=np.int16), AudioFormat(22_050))),))
+
+
+async def _begun(voice: PiperSynthesizer, text: str) -> asyncio.Task[list[SynthesizedChunk]]:
+    talk = asyncio.create_task(_say(voice, text))
+    while not voice._thread.is_at_work:
+        await asyncio.sleep(0)
+    return talk
+
+
+async def test_a_voice_that_hangs_starts_over_on_a_new_thread() -> None:
+    is_over = threading.Event()
+    voices: list[_Hanging | _Short] = [_Hanging(is_over), _Short()]
+    voice = PiperSynthesizer(VOICE_FILE, load=lambda *_: voices.pop(0))
+    stuck = await _begun(voice, "Hello.")
+    waiting = asyncio.create_task(_say(voice, "Is anybody there?"))
+    await asyncio.sleep(0)
+    voice.start_over()
+    with pytest.raises(SynthesisError, match="started over"):
+        await waiting
+    assert len(await _say(voice, "Hello again.")) == 1
+    is_over.set()
+    with pytest.raises(SynthesisError, match="closed"):
+        await stuck
+    voice.close()
+
+
+async def test_a_voice_that_came_back_goes_on_as_it_is() -> None:
+    voices = [_Short()]
+    voice = PiperSynthesizer(VOICE_FILE, load=lambda *_: voices.pop(0))
+    await _say(voice, "Hello.")
+    voice.start_over()
+    assert len(await _say(voice, "Hello again.")) == 1
+    voice.close()
+
+
+async def test_a_voice_that_always_hangs_does_not_fill_the_memory() -> None:
+    is_over = threading.Event()
+    loaded: list[_Hanging] = []
+
+    def load(*_: Any) -> _Hanging:
+        loaded.append(_Hanging(is_over))
+        return loaded[-1]
+
+    voice = PiperSynthesizer(VOICE_FILE, load=load)
+    talks = []
+    for _ in range(6):
+        talks.append(await _begun(voice, "Hello."))
+        voice.start_over()
+    assert len(loaded) == 3
+    is_over.set()
+    await asyncio.gather(*talks, return_exceptions=True)
+    voice.close()
 
 
 class _Session:

@@ -29,10 +29,12 @@ class _Full:
 
     def __init__(self, text: str = " the full window") -> None:
         self.calls = 0
+        self.hotwords: list[str | None] = []
         self._segment = SimpleNamespace(text=text, avg_logprob=-0.3, no_speech_prob=0.1)
 
-    def transcribe(self, _audio: npt.NDArray[np.float32], **_options: Any) -> tuple[Iterator[Any], None]:
+    def transcribe(self, _audio: npt.NDArray[np.float32], **options: Any) -> tuple[Iterator[Any], None]:
         self.calls += 1
+        self.hotwords.append(options["hotwords"])
         return iter([self._segment]), None
 
     def detect_language(self, _audio: npt.NDArray[np.float32]) -> tuple[str, float, list[tuple[str, float]]]:
@@ -45,8 +47,12 @@ class _Short:
     def __init__(self, reading: Reading | Exception) -> None:
         self.reading = reading
         self.most_tokens: list[int] = []
+        self.hints: list[str] = []
 
-    def read(self, samples: npt.NDArray[np.float32], language: str, *, beam_size: int, most_tokens: int) -> Reading:
+    def read(
+        self, samples: npt.NDArray[np.float32], language: str, *, beam_size: int, most_tokens: int, hint: str = ""
+    ) -> Reading:
+        self.hints.append(hint)
         assert (samples.dtype, language, beam_size) == (np.float32, "en", 3)
         self.most_tokens.append(most_tokens)
         if isinstance(self.reading, Exception):
@@ -201,3 +207,52 @@ async def test_the_encoder_sees_only_the_sound_and_a_second(weights: Any) -> Non
         samples = room(seconds).astype(np.float32) / 32768
         window.read(samples, "en", beam_size=1, most_tokens=5)
     assert lengths == [3_000, 200, 400, 3_000]
+
+
+async def test_the_names_that_are_expected_at_that_moment_are_the_hint_of_both_windows() -> None:
+    names = ["Jellyfin", "Aoife"]
+    full, short = _Full(), _Short(Reading(" ", -2.0, 0.1))
+    transcriber = _transcriber(full, lambda _model: short)
+    await transcriber.transcribe(_sound())
+    transcriber.expect(lambda: names)
+    await transcriber.transcribe(_sound())
+    names.append("Tasmota")
+    await transcriber.transcribe(_sound())
+    assert short.hints == ["", "Jellyfin, Aoife.", "Jellyfin, Aoife, Tasmota."]
+    assert full.hotwords == [None, *short.hints[1:]]
+
+
+async def test_a_name_that_no_dictionary_has_is_heard_when_it_is_expected() -> None:
+    transcriber = WhisperTranscriber(models.locate("tiny.en", NOWHERE), threads=1)
+    said = AudioChunk(np.concatenate([room(0.3), speak("Restart the Fritzbox."), room(0.13)]), HEARING_FORMAT)
+    try:
+        before = (await transcriber.transcribe(said)).text
+        transcriber.expect(lambda: ["Jellyfin", "Roborock", "Fritzbox", "Velux"])
+        expected = (await transcriber.transcribe(said)).text
+        silent = await transcriber.transcribe(_sound(1.0))
+    finally:
+        transcriber.close()
+    assert "Fritzbox" not in before
+    assert "Fritzbox" in expected
+    assert silent.text == "", "an expected name is not heard in noise"
+
+
+@pytest.mark.parametrize(("no_speech", "readings"), [(0.9, 2), (0.1, 1)])
+async def test_a_hint_that_comes_back_where_perhaps_nobody_spoke_is_not_believed(
+    no_speech: float, readings: int
+) -> None:
+    short = _Short(Reading(" Lutron, Velux.", -0.5, no_speech))
+    transcriber = _transcriber(_Full(), lambda _model: short)
+    transcriber.expect(lambda: ["Aoife", "Lutron", "Velux"])
+    await transcriber.transcribe(_sound())
+    assert short.hints == ["Aoife, Lutron, Velux.", ""][:readings]
+
+
+async def test_few_expected_names_are_not_heard_in_faint_noise() -> None:
+    transcriber = WhisperTranscriber(models.locate("tiny.en", NOWHERE), threads=1)
+    transcriber.expect(lambda: ["Aoife", "Lutron", "Velux"])
+    noise = np.random.default_rng(1).normal(0.0, 200, 16_000).astype(np.int16)
+    try:
+        assert (await transcriber.transcribe(AudioChunk(noise, HEARING_FORMAT))).text == ""
+    finally:
+        transcriber.close()

@@ -14,6 +14,8 @@ from appliance.think.sentences import SENTENCE_LISTS, fixed_lists
 from tests.assistant.rig import Rig
 
 MakeRig = Callable[..., Coroutine[Any, Any, Rig]]
+#: For a model that fails once: the draft would meet that failure, and the person would not.
+NO_DRAFTS = {"think.speculate": "false"}
 
 
 @pytest.fixture(scope="session")

@@ -12,7 +12,7 @@ from appliance.clock import settle
 from appliance.errors import StoreError
 from appliance.events import EndReason, ErrorRaised
 from appliance.tools.tool import Risk
-from tests.assistant.conftest import MakeRig
+from tests.assistant.conftest import NO_DRAFTS, MakeRig
 from tests.assistant.disk import FakeDisk
 from tests.assistant.rig import WAKE_WORD, Rig
 
@@ -172,6 +172,7 @@ async def test_a_microphone_that_is_lost_in_mid_sentence_ends_the_turn(make_rig:
     await rig.until(lambda: rig.endings)
 
     assert rig.endings == [EndReason.NOTHING_HEARD]
+    await rig.runs(5.0)
     rig.card.come_back()
     await rig.until(lambda: rig.sentences("assistant.microphone_back")[0] in rig.said)
     await assert_answers(rig)
@@ -188,7 +189,7 @@ async def test_without_a_microphone_a_typed_question_is_answered_aloud(make_rig:
 
 
 async def test_an_error_of_our_own_is_a_sentence_and_the_box_lives_on(make_rig: MakeRig) -> None:
-    rig = await make_rig(model=FakeModelEndpoint([KeyError("a fault of ours")], says("Here.")))
+    rig = await make_rig(model=FakeModelEndpoint([KeyError("a fault of ours")], says("Here.")), settings=NO_DRAFTS)
 
     await rig.asks("Break.")
 

@@ -8,6 +8,7 @@ from appliance.adapters.fakes.control import FakeControl
 from appliance.config import load
 from appliance.config_file import set_values
 from appliance.errors import UsageError
+from appliance.events import Transcribed
 from appliance.live_settings import LiveSettings
 from tests.assistant.conftest import MakeRig
 from tests.assistant.disk import FakeDisk
@@ -47,6 +48,27 @@ async def test_the_ear_stays_open_as_long_as_the_owner_says(make_rig: MakeRig) -
     assert rig.box.assistant.is_busy
     await rig.runs(2.5)
     assert not rig.box.assistant.is_busy
+
+
+async def test_what_is_misheard_is_corrected_from_the_next_word_on(make_rig: MakeRig) -> None:
+    rig = await make_rig()
+    assert await change(rig, "listen.corrections", ["crime = time"]) == "now"
+    await rig.hears(WAKE_WORD, "what crime is it")
+    await rig.rests()
+    assert [fact.text for fact in rig.facts if isinstance(fact, Transcribed)] == ["what time is it"]
+    assert "must be what is heard" in await change(rig, "listen.corrections", ["crime"])
+
+
+async def test_a_patient_box_waits_longer(make_rig: MakeRig) -> None:
+    rig = await make_rig()
+    assert await change(rig, "listen.patience", "relaxed") == "now"
+    rig.ears.will_hear("what time is it")
+    await rig.hears(WAKE_WORD)
+    rig.speaks(0.6)
+    await rig.runs(0.6 + 1.2)
+    assert rig.is_ear_open
+    await rig.runs(0.5)
+    assert not rig.is_ear_open
 
 
 async def test_quiet_hours_begin_when_they_are_written_down(make_rig: MakeRig) -> None:

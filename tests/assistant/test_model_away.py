@@ -18,7 +18,7 @@ from appliance.errors import (
 from appliance.events import EndReason, ErrorRaised
 from appliance.ports_think import TextDelta
 from appliance.tools.tool import VoiceLines
-from tests.assistant.conftest import MakeRig
+from tests.assistant.conftest import NO_DRAFTS, MakeRig
 from tests.assistant.rig import Rig
 
 FAILURES = (
@@ -40,7 +40,7 @@ def questions(rig: Rig) -> list[str]:
 
 @pytest.mark.parametrize("error", FAILURES, ids=lambda error: type(error).__name__)
 async def test_before_a_word_is_one_sentence_and_no_memory(make_rig: MakeRig, error: BrainError) -> None:
-    rig = await make_rig(model=FakeModelEndpoint([error], says("Here again.")))
+    rig = await make_rig(model=FakeModelEndpoint([error], says("Here again.")), settings=NO_DRAFTS)
 
     await rig.asks("Why is the sky blue?")
 
@@ -55,7 +55,7 @@ async def test_before_a_word_is_one_sentence_and_no_memory(make_rig: MakeRig, er
 
 async def test_in_the_middle_of_an_answer_what_was_written_is_said_and_not_remembered(make_rig: MakeRig) -> None:
     broken: list[Step] = [TextDelta("The sky is blue. Because the"), BrainStreamError("cut")]
-    rig = await make_rig(model=FakeModelEndpoint(broken, says("Here again.")))
+    rig = await make_rig(model=FakeModelEndpoint(broken, says("Here again.")), settings=NO_DRAFTS)
 
     await rig.asks("Why is the sky blue?")
 
@@ -95,7 +95,7 @@ async def test_the_box_answers_its_own_sentences_all_the_same(make_rig: MakeRig)
 
 async def test_how_are_you_tells_that_the_model_is_away_and_that_it_is_back(make_rig: MakeRig) -> None:
     away, there = BrainUnreachableError("refused"), says("Blue.")
-    rig = await make_rig(model=FakeModelEndpoint([away], [away], there))
+    rig = await make_rig(model=FakeModelEndpoint([away], [away], there), settings=NO_DRAFTS)
     await rig.asks("Why is the sky blue?")
     sentence = "My model, fake model, does not answer at the moment."
 
@@ -130,7 +130,7 @@ async def test_what_must_not_wait_never_reaches_the_model(make_rig: MakeRig, sen
 
 
 async def test_what_the_model_got_is_kept_for_whoever_looks(make_rig: MakeRig) -> None:
-    rig = await make_rig(model=FakeModelEndpoint(says("Blue."), [BrainTimeoutError("30 s")]))
+    rig = await make_rig(model=FakeModelEndpoint(says("Blue."), [BrainTimeoutError("30 s")]), settings=NO_DRAFTS)
     await rig.asks("Which colour?")
     await rig.asks("And now?")
 

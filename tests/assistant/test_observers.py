@@ -83,11 +83,12 @@ async def test_subscribers_that_fail_change_no_turn(make_rig: MakeRig) -> None:
         raise RuntimeError("the face fell off")
 
     rig.box.bus.subscribe(broken)
+    begun = len(rig.facts)
     await rig.asks("Count.")
 
     assert rig.said == ["One.", "Two."]
     assert set(rig.tracebacks) == {
-        f"an observer failed on {type(fact).__name__}: RuntimeError('the face fell off')" for fact in rig.facts
+        f"an observer failed on {type(fact).__name__}: RuntimeError('the face fell off')" for fact in rig.facts[begun:]
     }
     rig.tracebacks.clear()
 

@@ -71,7 +71,7 @@ async def test_both_contracts_are_listed_with_what_is_wrong_and_what_to_do(box: 
         "import os\n" + tool_source("high", "return 'x'") + "def check():\n    return bool(os.getenv('TIDE_KEY'))\n",
     )
     put(box, "torn/torn.py", "SCHEMA = {\n")
-    put_tools(box, "lamps", ', "routes": [{"path": "x"}]', lamp=tool_file("lamp_on", "return 'on', True"))
+    put_tools(box, "lamps", ', "services": [{"name": "x"}]', lamp=tool_file("lamp_on", "return 'on', True"))
     for name in ("tides", "torn", "lamps"):
         await box.control.call("plugin.reload", {"name": name})
     found = await rows(box)
@@ -79,7 +79,7 @@ async def test_both_contracts_are_listed_with_what_is_wrong_and_what_to_do(box: 
     assert (found["torn"]["is_loaded"], found["torn"]["tools"]) == (False, [])
     assert found["torn"]["problems"][0].startswith("torn.py: it is not loaded: line 1 is not Python")
     assert (found["lamps"]["contract"], found["lamps"]["tools"]) == ("tool", ["lamp_on"])
-    assert found["lamps"]["not_used"] == ["routes"]
+    assert found["lamps"]["not_used"] == ["services"]
 
 
 async def test_a_saved_file_is_loaded_anew_and_a_broken_one_takes_its_tool_away(box: BoxRig) -> None:

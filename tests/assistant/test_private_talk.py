@@ -142,7 +142,7 @@ async def test_a_restart_locks_it_and_the_box_says_so(make_rig: MakeRig) -> None
 
 async def test_a_trace_and_an_error_of_a_private_chat_hold_no_word_of_it(make_rig: MakeRig) -> None:
     failing = [BrainRequestError(f"cannot read: {SECRET}")]
-    model = FakeModelEndpoint(says(f"A {SECRET}."), failing, says("Blue."))
+    model = FakeModelEndpoint(says(f"A {SECRET}."), failing, failing, says("Blue."))  # ahead, and in earnest
     rig = await make_rig(model=model, is_model_local=True)
     stream = io.StringIO()
     rig.box.bus.subscribe(TraceFile(stream, rig.box.hides_words))

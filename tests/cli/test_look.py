@@ -157,7 +157,15 @@ def test_models_lists_the_weights_and_marks_those_in_use(shell: Shell) -> None:
 
 def test_models_verify_reads_every_byte_of_what_is_in_use(shell: Shell) -> None:
     ran = shell("models", "verify")
+    assert (ran.code, ran.out) == (0, "whole: tiny.en, en_US-joe-medium, smart-turn\n")
+
+
+def test_optional_weights_that_are_damaged_are_told_and_no_failure(shell: Shell) -> None:
+    shell.write("models/smart-turn/smart-turn-v3.2-cpu.onnx", "x" * 8_679_182)
+    ran = shell("models", "verify")
     assert (ran.code, ran.out) == (0, "whole: tiny.en, en_US-joe-medium\n")
+    assert "smart-turn-v3.2-cpu.onnx is damaged" in ran.err and "works without" in ran.err
+    assert shell("models", "verify", "smart-turn").code == 1, "who asks for it by name wants it"
 
 
 def test_models_verify_tells_damage_and_absence(shell: Shell) -> None:

@@ -41,7 +41,7 @@ def home(shell: Shell) -> Shell:
         "version": "1.2",
         "short_display_name": "House Lamps",
         "default_enabled": True,
-        "capabilities": {"tools": ["tools/lamp.py"], "settings": settings, "web": True},
+        "capabilities": {"tools": ["tools/lamp.py"], "settings": settings, "widgets": [{"id": "x"}]},
     }
     shell.write("plugins/lamps/plugin.json", json.dumps(manifest))
     shell.write("plugins/lamps/tools/lamp.py", LAMP)
@@ -57,14 +57,14 @@ def test_the_list_shows_both_contracts_what_is_missing_and_what_to_do(home: Shel
     assert ["tides", "-", "module", "owner", "unpinned", "on", "tides"] in lines
     assert ["dice", "-", "module", "shipped", "-", "on", "roll_dice"] in lines
     assert "! there is no TIDE_KEY, which its code asks for: appliance credential set tides TIDE_KEY" in ran.out
-    assert "! not used on this box: web" in ran.out
+    assert "! not used on this box: widgets" in ran.out
     assert "! torn.py: it is not loaded: line 1 is not Python" in ran.out
 
 
 def test_the_list_in_json_holds_the_same(home: Shell) -> None:
     rows = {row["name"]: row for row in home("plugin", "list", "--json").json}
     assert rows["tides"]["missing_keys"] == ["TIDE_KEY"]
-    assert (rows["lamps"]["title"], rows["lamps"]["not_used"]) == ("House Lamps", ["web"])
+    assert (rows["lamps"]["title"], rows["lamps"]["not_used"]) == ("House Lamps", ["widgets"])
 
 
 def test_a_key_for_one_plugin_is_typed_in_kept_for_the_owner_only_and_found_by_it_alone(home: Shell) -> None:

@@ -99,3 +99,14 @@ async def test_a_model_address_that_is_none_is_told() -> None:
         raise ConfigError("think.url = 'htp:/x' is no URL")
 
     assert (await model.model_answers(broken, FakeClock())).verdict is Verdict.WRONG
+
+
+def test_a_box_that_cannot_tell_whether_people_have_finished_is_told(tmp_path: Path) -> None:
+    assert speech_weights.turn_weights(tmp_path).verdict is Verdict.FINE
+    damaged = tmp_path / "smart-turn" / "smart-turn-v3.2-cpu.onnx"
+    damaged.parent.mkdir()
+    damaged.write_bytes(b"x" * 8_679_182)
+    finding = speech_weights.turn_weights(tmp_path)
+    assert finding.verdict is Verdict.WRONG
+    assert "is damaged" in finding.sentence and "timer" in finding.sentence
+    assert finding.advice == "Bring them again: appliance models fetch smart-turn"

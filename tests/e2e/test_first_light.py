@@ -53,7 +53,13 @@ def scripted_model(folder: Path, *answers: dict[str, Any]) -> Iterator[dict[str,
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as server:
         assert server.stdout is not None
         try:
-            yield {"APPLIANCE_THINK_URL": server.stdout.readline().strip(), "APPLIANCE_THINK_MODEL": "scripted"}
+            # It answers in the order of its script, so it is asked nothing that may be thrown away.
+            yield {
+                "APPLIANCE_THINK_URL": server.stdout.readline().strip(),
+                "APPLIANCE_THINK_MODEL": "scripted",
+                "APPLIANCE_THINK_SPECULATE": "false",
+                "APPLIANCE_THINK_WARM_PREFIX": "off",
+            }
         finally:
             server.kill()
 

@@ -37,6 +37,7 @@ _ALLOWED = {
     "appliance/adapters/worker_socket.py": "a Unix socket",
     "appliance/adapters/service_manager.py": "a Unix socket",
     "appliance/install/git_clone.py": "git brings a repository, with the box's proxy in its environment",
+    "appliance/panel/server.py": "the page, which only waits for the owner's browser, on loopback",
     "appliance/models.py": "pip fetches wheels, with the box's proxy in its environment",
     "plugins/lan_gear/gear/": "multicast and the kernel's tables in the house; HTTP goes through core.net",
 }

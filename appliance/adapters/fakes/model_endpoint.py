@@ -20,6 +20,11 @@ class FakeModelEndpoint:
     def __init__(self, *answers: Sequence[Step], name: str = "fake model", is_reasoning: bool = False) -> None:
         self.answers: list[Sequence[Step]] = list(answers)
         self.requests: list[ModelRequest] = []
+        #: What it was warmed up with, in order; None for a connection only.
+        self.warmed: list[ModelRequest | None] = []
+        #: Set it, and no warming ends before it is set again.
+        self.warming: asyncio.Event | None = None
+        self.is_warming = False
         self.name = name
         self.is_reasoning = is_reasoning
         #: Answers that are being read now.
@@ -41,6 +46,16 @@ class FakeModelEndpoint:
                     yield step
         finally:
             self.open_answers -= 1
+
+    async def warm_up(self, request: ModelRequest | None) -> None:
+        """Note it; see ``warming``."""
+        self.warmed.append(request)
+        self.is_warming = True
+        try:
+            if self.warming is not None:
+                await self.warming.wait()
+        finally:
+            self.is_warming = False
 
 
 def says(*pieces: str, usage: Usage | None = None, is_incomplete: bool = False) -> list[Step]:

@@ -10,8 +10,9 @@ class FakeWakeWords:
 
     def __init__(self, phrases: tuple[str, ...] = ("okay nabu",)) -> None:
         self.phrases = phrases
-        #: How many chunks were looked at, and how often it was reset.
+        #: How many chunks were looked at, how many samples the longest had, and how often it was reset.
         self.chunks = 0
+        self.longest_chunk = 0
         self.resets = 0
         self._next: str | None = None
 
@@ -22,6 +23,7 @@ class FakeWakeWords:
     def detect(self, chunk: AudioChunk) -> str | None:
         """What ``find_next`` was told, once."""
         self.chunks += 1
+        self.longest_chunk = max(self.longest_chunk, len(chunk.samples))
         found, self._next = self._next, None
         return found
 

@@ -136,7 +136,8 @@ async def sound_echo(trial: SoundTrial) -> Finding:
             f"The microphone hears the speaker nearly as loud as it plays (echo loss {echo.loss_decibels:.0f} dB).",
             "Move the speaker away from the microphone, or turn one of them down.",
         )
-    return fine(f"The echo of the speaker comes back {echo.loss_decibels:.0f} dB weaker.")
+    talking_over = f" Talking over the box: {trial.duplex}." if trial.duplex else ""
+    return fine(f"The echo of the speaker comes back {echo.loss_decibels:.0f} dB weaker.{talking_over}")
 
 
 #: With less, what the box says covers whoever interrupts it.

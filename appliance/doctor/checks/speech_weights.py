@@ -20,3 +20,14 @@ def speech_weights(folder: Path, wanted: dict[str, str]) -> Finding:
     if damaged:
         return wrong(as_sentence(damaged[0]), "Bring them again: appliance models fetch NAME")
     return fine(f"The speech weights are whole: {', '.join(wanted)}.")
+
+
+def turn_weights(folder: Path) -> Finding:
+    """What tells whether a person has finished, without which a timer does."""
+    damaged = models.verify(models.TURN_DETECTOR, folder)
+    if damaged:
+        return wrong(
+            f"{as_sentence(damaged[0].rpartition('; ')[0])} So a timer alone says when you have finished.",
+            f"Bring them again: appliance models fetch {models.TURN_DETECTOR}",
+        )
+    return fine("The box can tell whether you have finished or only pause.")
