@@ -111,7 +111,7 @@ class Assistant:
             self._cut(EndReason.STOPPED)
 
     async def _watch_for_wake_words(self) -> None:
-        """Half duplex: while the box speaks or works, only a wake word (or the button) takes the turn from it."""
+        """Whatever the box does, a wake word takes the turn from it. Without one: ``barge_in.py``."""
         while True:
             word = await self._parts.ear.wake()
             is_listening = self._turn_now is not None and self._turn_now.state is TurnState.LISTENING

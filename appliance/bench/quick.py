@@ -43,7 +43,7 @@ class Gate:
     @property
     def failed(self) -> list[Figure]:
         """Those that are too far over their goals."""
-        return [figure for figure in self.figures if is_too_bad(figure) and figure.id not in OWED]
+        return list(filter(_fails, self.figures))
 
     @property
     def is_passed(self) -> bool:
@@ -64,7 +64,7 @@ def run_gate(checks: Sequence[Check], tell: Callable[[str], None] = lambda _line
         try:
             found = {figure.id: figure for figure in check.measure()}
             for _ in range(_TRIES - 1):
-                if not any(is_too_bad(figure) and name not in OWED for name, figure in found.items()):
+                if not any(map(_fails, found.values())):
                     break
                 tell(f"{check.name}, once more")
                 again = {figure.id: figure for figure in check.measure()}
@@ -113,6 +113,10 @@ def quick_checks(config: Config, home: Home) -> list[Check]:
     # Each imports its own libraries, late: together they would take seconds, also of those who only look at help.
     measured = {"hearing": hearing, "speaking": speaking, "idle": idle, "start": start, "heartbeat": jitter}
     return [Check(name, measure) for name, measure in measured.items()]
+
+
+def _fails(figure: Figure) -> bool:
+    return is_too_bad(figure) and figure.id not in OWED
 
 
 def _better(first: Figure, second: Figure) -> Figure:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import argparse
 import contextlib
+import dataclasses
 import io
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from appliance.cli.shared import print_table
+from appliance.cli.shared import print_json, print_table
 
 if TYPE_CHECKING:
     from appliance.bench.figures import Figure
+    from appliance.bench.machine import Machine
 
 
 def print_figures(figures: Iterable[Figure]) -> None:
@@ -41,6 +44,32 @@ def figures_object(figures: Iterable[Figure]) -> dict[str, dict[str, float]]:
         figure.id: {"ratio": figure.ratio, "goal": figure.goal, "low": figure.low, "high": figure.high}
         for figure in figures
     }
+
+
+def report(
+    arguments: argparse.Namespace,
+    name: str,
+    machine: Machine,
+    result: Mapping[str, Any],
+    print_result: Callable[[], None],
+    *,
+    shown: Any = None,
+) -> None:
+    """Print a result, or with ``--json`` what is ``shown`` of it (all of it unless given); ``--save`` keeps both forms.
+
+    The machine stands above the text, and beside what is kept.
+    """
+
+    def print_it() -> None:
+        print(machine.in_words(), end="\n\n")
+        print_result()
+
+    if arguments.json:
+        print_json(result if shown is None else shown)
+    else:
+        print_it()
+    if arguments.save is not None:
+        save(arguments.save, name, {"machine": dataclasses.asdict(machine), **result}, print_it)
 
 
 def save(folder: Path, name: str, result: Any, print_it: Callable[[], None]) -> None:

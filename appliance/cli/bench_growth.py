@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.cli.bench_figures import save
-from appliance.cli.shared import print_json, print_table
+from appliance.cli.bench_figures import report
+from appliance.cli.shared import print_table
 
 if TYPE_CHECKING:
     from appliance.bench.growth import GrowthRow
@@ -29,16 +29,7 @@ def measure_growth(arguments: argparse.Namespace) -> int:
     rows = measure()
     jobs = [{**dataclasses.asdict(row), "ratios": row.ratios} for row in rows]
 
-    def print_it() -> None:
-        print(machine.in_words(), end="\n\n")
-        _print_rows(rows)
-
-    if arguments.json:
-        print_json(jobs)
-    else:
-        print_it()
-    if arguments.save is not None:
-        save(arguments.save, "growth", {"machine": dataclasses.asdict(machine), "jobs": jobs}, print_it)
+    report(arguments, "growth", machine, {"jobs": jobs}, lambda: _print_rows(rows), shown=jobs)
     return 0
 
 

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.cli.bench_figures import figures_object, print_figures, save
-from appliance.cli.shared import config_of, credentials_of, print_json, print_table
+from appliance.cli.bench_figures import figures_object, print_figures, report
+from appliance.cli.shared import config_of, credentials_of, print_table
 
 if TYPE_CHECKING:
     from appliance.bench.start import StartRow
@@ -34,18 +34,12 @@ def measure_start(arguments: argparse.Namespace) -> int:
     found = figures(rows)
     result = {"programs": [dataclasses.asdict(row) for row in rows], "figures": figures_object(found)}
 
-    def print_it() -> None:
-        print(machine.in_words(), end="\n\n")
+    def print_result() -> None:
         _print_rows(rows)
         print()
         print_figures(found)
 
-    if arguments.json:
-        print_json(result)
-    else:
-        print_it()
-    if arguments.save is not None:
-        save(arguments.save, "start", {"machine": dataclasses.asdict(machine), **result}, print_it)
+    report(arguments, "start", machine, result, print_result)
     return 0
 
 

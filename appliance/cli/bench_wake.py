@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from appliance.cli.bench_figures import save
-from appliance.cli.shared import config_of, home_of, print_json, print_table
+from appliance.cli.bench_figures import report
+from appliance.cli.shared import config_of, home_of, print_table
 
 if TYPE_CHECKING:
     from appliance.bench.wake import CallRow, HourRow, NearMissRow, Result
@@ -32,17 +32,7 @@ def measure_wake(arguments: argparse.Namespace) -> int:
     with wake_parts(config_of(arguments), home_of(arguments)) as parts:
         result = measure(parts, sound_seconds=60.0 * max(1.0, arguments.minutes))
 
-    def print_it() -> None:
-        print(machine.in_words(), end="\n\n")
-        _print_result(result)
-
-    if arguments.json:
-        print_json(dataclasses.asdict(result))
-    else:
-        print_it()
-    if arguments.save is not None:
-        document = {"machine": dataclasses.asdict(machine), **dataclasses.asdict(result)}
-        save(arguments.save, "wake", document, print_it)
+    report(arguments, "wake", machine, dataclasses.asdict(result), lambda: _print_result(result))
     return 0
 
 
