@@ -25,6 +25,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from appliance.bench.connections import Connections
+
 
 @dataclass(frozen=True)
 class Call:
@@ -100,21 +102,23 @@ class ResponsesServer:
         self.requests: list[ReceivedRequest] = []
         self.key = key
         self.connections = 0
-        self.open_connections = 0
         self._server: asyncio.Server | None = None
-        self._handlers: set[asyncio.Task[None]] = set()
+        self._connections = Connections(self._connection)
 
     async def __aenter__(self) -> ResponsesServer:
-        self._server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
+        self._server = await asyncio.start_server(self._connections.accept, "127.0.0.1", 0)
         return self
 
     async def __aexit__(self, *_error: object) -> None:
         assert self._server is not None
         self._server.close()
-        for handler in self._handlers:
-            handler.cancel()
-        await asyncio.gather(*self._handlers, return_exceptions=True)
+        await self._connections.close()
         await self._server.wait_closed()
+
+    @property
+    def open_connections(self) -> int:
+        """How many clients are connected now."""
+        return len(self._connections)
 
     @property
     def url(self) -> str:
@@ -122,25 +126,13 @@ class ResponsesServer:
         assert self._server is not None
         return f"http://127.0.0.1:{self._server.sockets[0].getsockname()[1]}"
 
-    def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        handler = asyncio.ensure_future(self._connection(reader, writer))
-        self._handlers.add(handler)
-        handler.add_done_callback(self._handlers.discard)
-
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        self.open_connections += 1
         number = self.connections
-        try:
-            while request := await _read_request(reader, number):
-                self.requests.append(request)
-                if not await self._answer(request, reader, writer):
-                    return
-        except (ConnectionError, asyncio.IncompleteReadError):
-            pass  # the client went away, which is its right
-        finally:
-            self.open_connections -= 1
-            writer.close()
+        while request := await _read_request(reader, number):
+            self.requests.append(request)
+            if not await self._answer(request, reader, writer):
+                return
 
     async def _answer(
         self, request: ReceivedRequest, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

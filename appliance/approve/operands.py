@@ -19,6 +19,7 @@ import os
 import shlex
 import shutil
 import stat
+import time
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -41,6 +42,9 @@ _MOST_WORDS = 200
 _OWN_FILES = ("appliance.db", "appliance.db-wal", "appliance.db-shm", "audit.head")
 #: How each part of what ``changes`` says begins.
 CHANGES_BEGIN_WITH = "operands "
+#: Two changes within one tick of a file system's clock leave the same stamp. The longest tick is that of FAT, which a
+#: Pi's boot partition has: two seconds, for the time of modification.
+_STAMP_TICK_NS = 2_000_000_000
 #: Names in a sentence for the trail, whose fields are short.
 _MOST_NAMES = 5
 
@@ -53,12 +57,14 @@ class Operands:
     """``executable`` is the resolved program of the first command, "" without one; ``files`` maps paths to digests.
 
     ``stamps`` maps them to place and times; two files that say the same count as the same whatever their stamps.
+    ``looked_at_ns`` is the wall clock's time before the first stamp was taken.
     """
 
     workdir: str = ""
     executable: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
     stamps: Mapping[str, Stamp] = field(default_factory=dict, compare=False, repr=False)
+    looked_at_ns: int = field(default=0, compare=False, repr=False)
 
     def as_json(self) -> dict[str, Json]:
         """For the record."""
@@ -87,8 +93,9 @@ class Surveyor:
     def survey(self, arguments: Mapping[str, Json], known: Operands | None = None) -> Operands:
         """What these arguments depend on now. Reads files; blocks. Raises nothing for what is not there.
 
-        A file whose stamp is the one that is ``known`` is not read again.
+        A file whose stamp is the one that is ``known`` is not read again, unless it had only just been changed then.
         """
+        looked_at_ns = time.time_ns()
         commands = list(command_lines(arguments))
         words = [word for line in commands for word in line][:_MOST_WORDS]
         executables = [self._resolve(program_of(line)) for line in commands if line]
@@ -96,7 +103,7 @@ class Surveyor:
         paths |= {path for text in texts_in(arguments) for path in self._paths_of(text) if self._is_ours(path)}
         paths |= {Path(found) for found in executables if found}
         files, stamps = _read((path for path in sorted(paths) if not self._is_store(path)), known or Operands())
-        return Operands(str(self._workdir), next(filter(None, executables), ""), files, stamps)
+        return Operands(str(self._workdir), next(filter(None, executables), ""), files, stamps, looked_at_ns)
 
     def _resolve(self, program: str) -> str:
         if not program:
@@ -181,7 +188,7 @@ def _read(paths: Iterable[Path], known: Operands) -> tuple[dict[str, str], dict[
     stamps: dict[str, Stamp] = {}
     for path in map(str, paths):
         stamp = stamps[path] = _stamp(path)
-        if stamp and stamp == known.stamps.get(path):
+        if stamp and stamp == known.stamps.get(path) and _tells_every_change(stamp, known.looked_at_ns):
             digests[path] = known.files[path]
             continue
         try:
@@ -202,6 +209,11 @@ def _stamp(path: str) -> Stamp:
     except OSError:
         return ()
     return facts.st_dev, facts.st_ino, facts.st_size, facts.st_mtime_ns, facts.st_ctime_ns
+
+
+def _tells_every_change(stamp: Stamp, looked_at_ns: int) -> bool:
+    """Whether a change after this look must have left another stamp."""
+    return max(stamp[-2:]) + _STAMP_TICK_NS <= looked_at_ns
 
 
 def _digest(path: str, budget: int) -> tuple[str, int]:

@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from appliance.bench.connections import Connections
+
 
 @dataclass(frozen=True)
 class Pace:
@@ -83,30 +85,20 @@ class StubModel:
 
     async def _serve(self) -> None:
         self._loop, self._over = asyncio.get_running_loop(), asyncio.Event()
-        self._connections: set[asyncio.Task[None]] = set()
-        server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        connections = Connections(self._talk)
+        server = await asyncio.start_server(connections.accept, "127.0.0.1", 0)
         self._port = server.sockets[0].getsockname()[1]
         self._is_up.set()
         await self._over.wait()
         server.close()
-        for connection in self._connections:
-            connection.cancel()
-        await asyncio.gather(*self._connections, return_exceptions=True)
-
-    def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        connection = asyncio.ensure_future(self._talk(reader, writer))
-        self._connections.add(connection)
-        connection.add_done_callback(self._connections.discard)
+        await connections.close()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        # A client that no longer wants the answer hangs up.
-        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
-            while True:
-                head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
-                length = re.search(r"(?i)content-length: *(\d+)", head)
-                await reader.readexactly(int(length[1]) if length else 0)
-                await self._answer(head.split(" ", 2)[1], writer)
-        writer.close()
+        while True:
+            head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1")
+            length = re.search(r"(?i)content-length: *(\d+)", head)
+            await reader.readexactly(int(length[1]) if length else 0)
+            await self._answer(head.split(" ", 2)[1], writer)
 
     async def _answer(self, path: str, writer: asyncio.StreamWriter) -> None:
         self.requests += 1

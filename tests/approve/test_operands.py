@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import os
-import threading
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pytest
 
+from appliance.approve import operands
 from appliance.approve.operands import Operands, Surveyor, command_lines, program_of
 
 
@@ -91,26 +92,38 @@ def test_a_link_that_leads_elsewhere_now_shows(home: Path, survey: Callable[...,
     assert survey({"path": "job.sh"}) != before
 
 
-def test_a_file_that_is_written_while_it_is_read_is_never_the_same(home: Path, survey: Callable[..., Operands]) -> None:
+def test_a_file_that_is_written_while_it_is_read_is_never_the_same(
+    home: Path, survey: Callable[..., Operands], monkeypatch: pytest.MonkeyPatch
+) -> None:
     log = home / "work" / "busy.log"
-    log.write_bytes(bytes(8_000_000))
-    is_over = threading.Event()
+    log.write_bytes(bytes(100))
+    os.utime(log, ns=(0, 0))
+    ticks = itertools.count(1)
 
-    def write() -> None:
-        with log.open("r+b", buffering=0) as stream:
-            while not is_over.is_set():
-                stream.seek(0)
-                stream.write(os.urandom(8))
+    def written_meanwhile(stream: BinaryIO, method: str) -> Any:
+        digest = hashlib.new(method, stream.read())
+        log.write_bytes(os.urandom(100))
+        os.utime(log, ns=(0, next(ticks)))
+        return digest
 
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        found = [survey({"path": "busy.log"}) for _ in range(10)]
-    finally:
-        is_over.set()
-        writer.join()
-    assert any("changed while it was read" in digest for each in found for digest in each.files.values())
-    assert all(one != other for one, other in itertools.pairwise(found))
+    monkeypatch.setattr(operands.hashlib, "file_digest", written_meanwhile)
+    found = [survey({"path": "busy.log"}) for _ in range(3)]
+    assert all("changed while it was read" in digest for each in found for digest in each.files.values())
+    assert len({str(each.files) for each in found}) == 3
+
+
+@pytest.mark.parametrize("age_seconds", [0.0, 0.5, 1.9])
+def test_a_change_so_soon_after_another_that_the_file_system_gives_both_the_same_time_shows(
+    home: Path, survey: Callable[..., Operands], monkeypatch: pytest.MonkeyPatch, age_seconds: float
+) -> None:
+    job = home / "work" / "job.sh"
+    job.write_text("good", encoding="utf-8")
+    same = operands._stamp(str(job))
+    monkeypatch.setattr(operands, "_stamp", lambda _path: same)
+    monkeypatch.setattr(operands.time, "time_ns", lambda: max(same[-2:]) + int(age_seconds * 1e9))
+    asked_about = survey({"path": "job.sh"})
+    job.write_text("evil", encoding="utf-8")
+    assert survey({"path": "job.sh"}, asked_about) != asked_about
 
 
 def test_a_pipe_in_the_place_of_a_file_does_not_hold_us_up(home: Path, survey: Callable[..., Operands]) -> None:

@@ -283,7 +283,9 @@ async def test_a_call_that_was_given_up_cannot_even_fork(host: PluginHost, cradl
     assert not (cradle.folder / "b").exists()
 
 
-async def test_a_tool_may_still_tidy_up_behind_itself(host: PluginHost, cradle: Cradle) -> None:
+async def test_a_tool_may_still_tidy_up_behind_itself(cradle: Cradle) -> None:
+    host = PluginHost(grace_seconds=10.0)
+
     async def work() -> None:
         try:
             process = await asyncio.create_subprocess_exec("/bin/sh", "-c", cradle.line("a"))
@@ -296,6 +298,7 @@ async def test_a_tool_may_still_tidy_up_behind_itself(host: PluginHost, cradle: 
     await stop_once_born(cradle, call, "a")
 
     await cradle.born("tidied")
+    await host.close()
 
 
 async def test_closing_ends_what_was_running(cradle: Cradle) -> None:

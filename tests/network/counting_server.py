@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import ssl
 from typing import Self
+
+from appliance.bench.connections import Connections
 
 
 class CountingServer:
@@ -17,30 +18,21 @@ class CountingServer:
         self.connections = 0
         self._tls = tls
         self._server: asyncio.Server | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._open = Connections(self._count_and_serve)
 
     async def __aenter__(self) -> Self:
-        self._server = await asyncio.start_server(self._accept, self.host, self.port, ssl=self._tls)
+        self._server = await asyncio.start_server(self._open.accept, self.host, self.port, ssl=self._tls)
         self.port = self._server.sockets[0].getsockname()[1]
         return self
 
     async def __aexit__(self, *_error: object) -> None:
         assert self._server is not None
         self._server.close()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._open.close()
 
-    def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _count_and_serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
-        self._tasks.add(asyncio.ensure_future(self._guarded(reader, writer)))
-
-    async def _guarded(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            with contextlib.suppress(ConnectionError, asyncio.IncompleteReadError):
-                await self._serve(reader, writer)
-        finally:
-            writer.close()
+        await self._serve(reader, writer)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """One connection, to its end."""
