@@ -15,6 +15,7 @@ from appliance.think.brain import Brain
 from appliance.think.config import ThinkConfig
 from appliance.think.drafted_endpoint import DraftedEndpoint
 from appliance.think.offline_brain import OfflineBrain
+from appliance.think.writing_pace import WritingPace
 from appliance.warm_model import WarmModel
 
 
@@ -44,7 +45,9 @@ def _with_model(
     sound: SoundParts,
 ) -> Thinkers:
     think, clock, is_local = ground.config.of(ThinkConfig), ground.clock, ground.adapters.is_model_local
-    endpoint = DraftedEndpoint(model_endpoint)
+    pace = WritingPace(model_endpoint, clock)
+    sound.speaker.is_written_fast = lambda: pace.is_fast
+    endpoint = DraftedEndpoint(pace)
     ground.stack.push_async_callback(endpoint.close)
     brain = make_model_brain(ground, endpoint, tools.pictures, memory)
     first = FirstRequest(

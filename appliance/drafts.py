@@ -35,6 +35,10 @@ class FirstSound(Protocol):
         """Make the sound of this sentence now, for a line of the same text."""
         ...
 
+    def prepare_first_words(self, words: str) -> None:
+        """The same for a sentence of which only these words are known until now."""
+        ...
+
     def forget_first(self) -> None:
         """Nobody will say it."""
         ...
@@ -119,8 +123,8 @@ class Drafts:
         self._left -= 1
         self._counts.begun += 1
         self._publish(events.DraftBegun(turn_id, self._clock.monotonic_seconds()))
-        prepare = self._sound.prepare_first if is_said_at_once else None
-        self._endpoint.begin(request, _Watch(SpeechText(self._language), prepare, self._ended(turn_id)))
+        sound = self._sound if is_said_at_once else None
+        self._endpoint.begin(request, _Watch(SpeechText(self._language), sound, self._ended(turn_id)))
 
     def _ended(self, turn_id: str) -> Callable[[bool], None]:
         def ended(is_used: bool) -> None:
@@ -132,16 +136,18 @@ class Drafts:
 
 
 class _Watch:
-    """Has the first sentence synthesised that a draft says; ``prepare`` is None where it may still be changed."""
+    """Has the first sentence synthesised that a draft says; ``sound`` is None where it may still be changed."""
 
-    def __init__(self, text: SpeechText, prepare: Callable[[str], None] | None, ended: Callable[[bool], None]) -> None:
+    def __init__(self, text: SpeechText, sound: FirstSound | None, ended: Callable[[bool], None]) -> None:
         self._text = text
-        self._prepare = prepare
+        self._sound = sound
         self._ended = ended
 
     def text(self, delta: str) -> None:
         """See ``DraftWatch``."""
         self._found(self._text.feed(delta))
+        if self._sound is not None and (words := self._text.first_words()) is not None:
+            self._sound.prepare_first_words(words.text)
 
     def whole(self) -> None:
         """See ``DraftWatch``."""
@@ -149,10 +155,10 @@ class _Watch:
 
     def over(self, *, is_used: bool) -> None:
         """See ``DraftWatch``."""
-        self._prepare = None
+        self._sound = None
         self._ended(is_used)
 
     def _found(self, sentences: list[Sentence]) -> None:
-        if sentences and self._prepare is not None:
-            self._prepare(sentences[0].text)
-            self._prepare = None
+        if sentences and self._sound is not None:
+            self._sound.prepare_first(sentences[0].text)
+            self._sound = None

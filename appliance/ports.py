@@ -16,6 +16,7 @@ from appliance.events import Activity, Emotion
 if TYPE_CHECKING:
     # Only named in annotations: whoever needs no samples need not load numpy.
     from appliance.audio import AudioChunk, Samples
+    from appliance.ports_speaking import GrowingText
 
 Json = Any
 """A JSON value: None, bool, int, float, str, list or dict with string keys."""
@@ -207,6 +208,13 @@ class Synthesizer(Protocol):
 
         ``in_haste`` the first words may be made before the rest is looked at: sooner, and not quite the same.
         Closing the iterator stops the work. Raises ``SynthesisError``.
+        """
+        ...
+
+    def synthesize_growing(self, text: GrowingText, *, speed: float = 1.0) -> AsyncIterator[SynthesizedChunk]:
+        """Sound of one sentence whose end is not written yet: its first words as soon as may be, the rest as it comes.
+
+        A voice that needs the whole sentence waits for it. Otherwise as ``synthesize``.
         """
         ...
 

@@ -28,6 +28,7 @@ from appliance import (
     ports_privacy,
     ports_sandbox,
     ports_service,
+    ports_speaking,
     ports_think,
 )
 from appliance.store import shapes
@@ -47,6 +48,7 @@ PORT_MODULES = (
     ports_privacy,
     ports_sandbox,
     ports_service,
+    ports_speaking,
     ports_think,
     control,
     shapes,

@@ -15,6 +15,7 @@ LAYERS: tuple[tuple[str, ...], ...] = (
     ("errors",),
     ("clock", "audio", "durable", "promptness", "spare_memory"),
     ("events",),
+    ("ports_speaking",),
     ("ports", "control"),
     (
         "ports_think",

@@ -11,24 +11,26 @@ default voice: levels spread by 1.6 dB, with piper's levelling by 1.9 dB).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import json
 import logging
 import os
 import re
 import threading
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any, Protocol, TypeVar
 
 from appliance.adapters.onnx_graph import GraphError
 from appliance.adapters.piper_parts import Scales, load_parts
-from appliance.adapters.piper_streamed import END, START, StreamedVoice
+from appliance.adapters.piper_streamed import END, START, BegunSentence, StreamedVoice
 from appliance.adapters.piper_thread import VoiceThread
 from appliance.audio import AudioChunk, AudioFormat
 from appliance.errors import SynthesisError, WeightsError
 from appliance.ports import SynthesizedChunk, TimedPhoneme
+from appliance.ports_speaking import GrowingText
 
 _LOG = logging.getLogger(__name__)
 
@@ -40,6 +42,9 @@ GAIN = 1.25
 _LONGEST_STRETCH = 500
 #: So many threads, each with its voice, may be lost to a voice that hangs; more would fill the memory.
 _MOST_ABANDONED = 2
+#: So long before it is needed more sound is made of a sentence whose end may be written until then: all at once is
+#: cheaper.
+_LEAD_SECONDS = 0.2
 #: Noise, length and noise of lengths of a voice whose settings say nothing: piper's own.
 _USUAL_SCALES: Scales = (0.667, 1.0, 0.8)
 
@@ -47,10 +52,21 @@ _USUAL_SCALES: Scales = (0.667, 1.0, 0.8)
 class Voice(Protocol):
     """A voice, ready to speak, on one thread."""
 
-    def sentences(self, text: str, scales: Scales, *, in_haste: bool = False) -> Iterator[Iterator[SynthesizedChunk]]:
+    def sentences(
+        self, text: str, scales: Scales, *, in_haste: bool = False, begun: BegunSentence | None = None
+    ) -> Iterator[Iterator[SynthesizedChunk]]:
         """The sentences of ``text``, each as the pieces of its sound; all is made only when it is asked for.
 
-        ``in_haste`` see ``ports.Synthesizer``.
+        ``in_haste`` see ``ports.Synthesizer``. The first sentence goes on behind what is made of it in ``begun``.
+        """
+        ...
+
+    def first_words(
+        self, text: str, scales: Scales, begun: BegunSentence | None
+    ) -> tuple[BegunSentence | None, SynthesizedChunk | None]:
+        """More sound of a sentence that begins with the words of ``text``, as far as that can be made already.
+
+        None where no more can be.
         """
         ...
 
@@ -82,6 +98,8 @@ class PiperSynthesizer:
         self._voice_key = f"{voice_file.stem}-{digest}-{voice_file.stat().st_size}"
         self._sample_rate_hz = int(self._settings["audio"]["sample_rate"])
         self._thread = self._new_thread()
+        self._warming = asyncio.Lock()
+        self._warm_thread: VoiceThread[Voice] | None = None
         self._times_abandoned = 0
 
     @property
@@ -95,9 +113,14 @@ class PiperSynthesizer:
         return self._sample_rate_hz
 
     async def warm_up(self) -> None:
-        """Load the voice and speak once into nothing; see ``ports.Synthesizer``."""
-        async for _ in self.synthesize("Ready."):
-            pass
+        """Load the voice and speak once into nothing, however often it is asked for; see ``ports.Synthesizer``."""
+        async with self._warming:
+            thread = self._thread
+            if thread is self._warm_thread:
+                return
+            async for _ in self.synthesize("Ready."):
+                pass
+            self._warm_thread = thread
 
     async def synthesize(
         self, text: str, *, speed: float = 1.0, in_haste: bool = False
@@ -107,8 +130,46 @@ class PiperSynthesizer:
         A sentence is made only when it is asked for, then to its end, so two callers take turns sentence by sentence.
         Closing the iterator leaves at most one piece to finish on the thread.
         """
-        thread = self._thread
-        sentences = self._sentences(thread, text, speed, in_haste)
+        async with contextlib.aclosing(self._made(self._thread, text, speed, in_haste=in_haste)) as pieces:
+            async for piece in pieces:
+                yield piece
+
+    async def synthesize_growing(self, text: GrowingText, *, speed: float = 1.0) -> AsyncIterator[SynthesizedChunk]:
+        """See ``ports.Synthesizer``; whoever else wants to speak has the voice while this one waits for its text."""
+        thread, scales = self._thread, self._scales_at(speed)
+        begun: BegunSentence | None = None
+        while not text.is_whole:
+            known = text.text
+            begun, piece = await thread.run(partial(_first_words, thread, known, scales, begun))
+            if piece is not None:
+                yield piece
+            await text.more(known, _spare_seconds(piece))
+        made = self._made(thread, text.text, speed, in_haste=begun is None, begun=begun)
+        async with contextlib.aclosing(made) as pieces:
+            async for rest in pieces:
+                yield rest
+
+    def start_over(self) -> None:
+        """See ``ports.Synthesizer``; a voice that hangs each time is left alone after some threads were lost to it."""
+        if self._thread.is_at_work and self._times_abandoned < _MOST_ABANDONED:
+            self._times_abandoned += 1
+            self._thread.give_back()
+            self._thread = self._new_thread()
+
+    def close(self) -> None:
+        """Give the thread back; what runs on it is finished, what waits is dropped."""
+        self._thread.give_back()
+
+    async def _made(
+        self,
+        thread: VoiceThread[Voice],
+        text: str,
+        speed: float,
+        *,
+        in_haste: bool,
+        begun: BegunSentence | None = None,
+    ) -> AsyncGenerator[SynthesizedChunk, None]:
+        sentences = self._sentences(thread, text, speed, in_haste, begun)
         is_left = threading.Event()
         try:
             while True:
@@ -122,16 +183,9 @@ class PiperSynthesizer:
         finally:
             is_left.set()
 
-    def start_over(self) -> None:
-        """See ``ports.Synthesizer``; a voice that hangs each time is left alone after some threads were lost to it."""
-        if self._thread.is_at_work and self._times_abandoned < _MOST_ABANDONED:
-            self._times_abandoned += 1
-            self._thread.give_back()
-            self._thread = self._new_thread()
-
-    def close(self) -> None:
-        """Give the thread back; what runs on it is finished, what waits is dropped."""
-        self._thread.give_back()
+    def _scales_at(self, speed: float) -> Scales:
+        noise, length, length_noise = _scales(self._settings)
+        return noise, length / speed, length_noise
 
     def _new_thread(self) -> VoiceThread[Voice]:
         return VoiceThread(lambda: self._load(self._voice_file, self._settings, self._threads))
@@ -139,15 +193,22 @@ class PiperSynthesizer:
     # --------------------------------------------------------------------------------- on the piper thread
 
     def _sentences(
-        self, thread: VoiceThread[Voice], text: str, speed: float, in_haste: bool
+        self, thread: VoiceThread[Voice], text: str, speed: float, in_haste: bool, begun: BegunSentence | None
     ) -> Iterator[Iterator[SynthesizedChunk]]:
-        voice = thread.voice()
-        noise, length, length_noise = _scales(self._settings)
+        voice, scales = thread.voice(), self._scales_at(speed)
         for stretch in _stretches(text):
-            scales = (noise, length / speed, length_noise)
-            for sentence in _translated(voice.sentences(stretch, scales, in_haste=in_haste)):
+            for sentence in _translated(voice.sentences(stretch, scales, in_haste=in_haste, begun=begun)):
                 yield _translated(sentence)
-            in_haste = False
+            in_haste, begun = False, None
+
+
+def _first_words(
+    thread: VoiceThread[Voice], text: str, scales: Scales, begun: BegunSentence | None
+) -> tuple[BegunSentence | None, SynthesizedChunk | None]:
+    try:
+        return thread.voice().first_words(text, scales, begun)
+    except Exception as error:
+        raise _failed(error) from error
 
 
 class WholeVoice:
@@ -157,7 +218,15 @@ class WholeVoice:
         self._voice = voice
         self._format = audio_format
 
-    def sentences(self, text: str, scales: Scales, *, in_haste: bool = False) -> Iterator[Iterator[SynthesizedChunk]]:
+    def first_words(
+        self, text: str, scales: Scales, begun: BegunSentence | None
+    ) -> tuple[BegunSentence | None, SynthesizedChunk | None]:
+        """See ``Voice``; it needs the whole sentence."""
+        return None, None
+
+    def sentences(
+        self, text: str, scales: Scales, *, in_haste: bool = False, begun: BegunSentence | None = None
+    ) -> Iterator[Iterator[SynthesizedChunk]]:
         """See ``Voice``; haste changes nothing."""
         from piper import SynthesisConfig
 
@@ -272,7 +341,16 @@ def _translated(made: Iterator[T]) -> Iterator[T]:
     try:
         yield from made
     except Exception as error:
-        raise SynthesisError(f"the voice failed: {error}") from error
+        raise _failed(error) from error
+
+
+def _failed(error: Exception) -> SynthesisError:
+    return SynthesisError(f"the voice failed: {error}")
+
+
+def _spare_seconds(piece: SynthesizedChunk | None) -> float:
+    """How long there is no hurry to make more than this piece."""
+    return max(0.0, piece.audio.duration_seconds - _LEAD_SECONDS) if piece is not None else 0.0
 
 
 def _read_settings(voice_file: Path) -> tuple[bytes, dict[str, Any]]:

@@ -6,7 +6,6 @@ import itertools
 import math
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,17 +29,19 @@ _LOOKED_AT = 6
 _WORTH_IT = 2.0
 
 
-@dataclass(frozen=True)
-class _Told:
-    """What a text tells of the frames of its sound."""
+class BegunSentence:
+    """What of a sentence is told and made already; on the thread of the voice.
 
-    prior: Floats
-    durations: Floats
-    timings: list[TimedPhoneme]
+    ``phonemes`` are those that are told for good: ``durations`` are theirs, ``timings`` of what is not made yet.
+    """
 
-    @property
-    def frames(self) -> int:
-        return int(self.prior.shape[2])
+    def __init__(self, parts: Parts) -> None:
+        self.latents = Latents(parts)
+        self.phonemes: list[str] = []
+        self.durations: Floats = np.empty(0, dtype=np.float32)
+        self.timings: list[TimedPhoneme] = []
+        #: Frames that are made, and of those the last window.
+        self.made = self.last_window = 0
 
 
 class StreamedVoice:
@@ -62,90 +63,105 @@ class StreamedVoice:
         self._format = audio_format
         self._gain = gain
         self._now_seconds = now_seconds
+        self._frame_samples = parts.reach.frame_samples
         self._windows = Windows(parts.reach.frame_samples / audio_format.sample_rate_hz, 2 * parts.reach.vocoder_frames)
 
-    def sentences(self, text: str, scales: Scales, *, in_haste: bool = False) -> Iterator[Iterator[SynthesizedChunk]]:
+    def sentences(
+        self, text: str, scales: Scales, *, in_haste: bool = False, begun: BegunSentence | None = None
+    ) -> Iterator[Iterator[SynthesizedChunk]]:
         """See ``piper.Voice``."""
         for phonemes in self._text.phonemize(text):
             if phonemes:
-                yield self._pieces(phonemes, scales, in_haste)
-                in_haste = False
+                yield self._pieces(phonemes, scales, in_haste, begun or BegunSentence(self._parts))
+                in_haste, begun = False, None
 
-    def _pieces(self, phonemes: list[str], scales: Scales, in_haste: bool) -> Iterator[SynthesizedChunk]:
-        latents = _Latents(self._parts)
-        start, end = 0, self._windows.first()
-        first = self._first_words(phonemes, scales, end) if in_haste else None
-        if first is not None:
-            latents.prior = first.prior
-            sound, _ = self._piece(latents, start, end, first.timings)
-            yield sound
-        told = self._told(phonemes, scales, first)
-        latents.prior, timings = told.prior, told.timings
-        if first is not None:
-            _, timings = _split(timings, end * self._parts.reach.frame_samples)
-            start, end = end, self._windows.end_of_next(end, end, told.frames)
-        elif told.frames - end < self._parts.reach.vocoder_frames:
-            end = told.frames
-        while start < told.frames:
-            sound, timings = self._piece(latents, start, end, timings)
-            yield sound
-            start, end = end, self._windows.end_of_next(end, end - start, told.frames)
+    def first_words(
+        self, text: str, scales: Scales, begun: BegunSentence | None
+    ) -> tuple[BegunSentence, SynthesizedChunk | None]:
+        """See ``piper.Voice``."""
+        begun = begun or BegunSentence(self._parts)
+        phonemes: list[str] = next(filter(None, self._text.phonemize(text)), [])
+        known = _last_word_end(phonemes, len(phonemes) - _LOOKED_AT)
+        if known > len(begun.phonemes):
+            # A voice speaks the end of a sentence as one: here too, or it would hold the last word for ever.
+            self._tell_more(begun, [*phonemes, "."], known, scales)
+        settled = begun.latents.frames - self._parts.reach.vocoder_frames - self._parts.reach.flow_frames
+        window = self._windows.first()
+        if settled - begun.made < window:
+            return begun, None
+        end = begun.made + window if not begun.made else settled
+        return begun, self._piece(begun, end)
 
-    def _piece(
-        self, latents: _Latents, start: int, end: int, timings: list[TimedPhoneme]
-    ) -> tuple[SynthesizedChunk, list[TimedPhoneme]]:
-        """The sound of a window, and the timings behind it."""
+    def _pieces(
+        self, phonemes: list[str], scales: Scales, in_haste: bool, begun: BegunSentence
+    ) -> Iterator[SynthesizedChunk]:
+        window = self._windows.first()
+        if in_haste and not begun.made and self._tell_first_words(begun, phonemes, scales, window):
+            yield self._piece(begun, window)
+        self._tell_more(begun, phonemes, len(phonemes), scales)
+        frames = begun.latents.frames
+        if not begun.made:
+            yield self._piece(begun, frames if frames - window < self._parts.reach.vocoder_frames else window)
+        while begun.made < frames:
+            yield self._piece(begun, self._windows.end_of_next(begun.made, begun.last_window, frames))
+
+    def _piece(self, begun: BegunSentence, end: int) -> SynthesizedChunk:
+        """The sound from what is made to frame ``end``."""
         began = self._now_seconds()
-        reach = self._parts.reach
-        first, last = max(0, start - reach.vocoder_frames), min(latents.frames, end + reach.vocoder_frames)
-        sound = self._parts.sound(latents.between(first, last))
+        reach, start = self._parts.reach, begun.made
+        first, last = max(0, start - reach.vocoder_frames), min(begun.latents.frames, end + reach.vocoder_frames)
+        sound = self._parts.sound(begun.latents.between(first, last))
         self._windows.took(last - first, self._now_seconds() - began)
-        sound = sound[(start - first) * reach.frame_samples : (end - first) * reach.frame_samples]
-        timed, rest = _split(timings, len(sound))
-        return SynthesizedChunk(AudioChunk(self._samples(sound), self._format), tuple(timed)), rest
+        sound = sound[(start - first) * self._frame_samples : (end - first) * self._frame_samples]
+        begun.made, begun.last_window = end, end - start
+        timed, begun.timings = _split(begun.timings, len(sound))
+        return SynthesizedChunk(AudioChunk(self._samples(sound), self._format), tuple(timed))
 
-    def _told(self, phonemes: list[str], scales: Scales, first: _Told | None = None) -> _Told:
-        """What the whole sentence tells, behind what its ``first`` words have told already."""
+    def _tell_more(self, begun: BegunSentence, phonemes: list[str], known: int, scales: Scales) -> None:
+        """Have the text tell of the first ``known`` of ``phonemes`` for good, behind what it has told already."""
         ids = self._text.phonemes_to_ids(phonemes)
         prior, durations = self._parts.prior(ids, scales)
-        if first is not None:
-            known = len(first.durations)
-            prior = np.concatenate((first.prior, prior[:, :, int(durations[:known].sum()) :]), axis=2)
-            durations = np.concatenate((first.durations, durations[known:]))
-        timings = self._timings(phonemes, ids, durations)
-        if sum(timing.samples for timing in timings) != prior.shape[2] * self._parts.reach.frame_samples:
-            timings = []
-        return _Told(prior, durations, timings)
+        is_whole = known == len(phonemes)
+        end = len(ids) if is_whole else self._ids_before(phonemes[:known])
+        told = _same_words(begun.phonemes, phonemes)
+        start = self._ids_before(phonemes[:told]) if told else 0
+        before = int(durations[:start].sum())
+        prior = prior[:, :, before : before + int(durations[start:end].sum())]
+        begun.latents.add(prior, is_whole=is_whole)
+        begun.durations = np.concatenate((begun.durations, durations[start:end]))
+        begun.phonemes = phonemes[:known]
+        begun.timings = self._timings(begun, ids[:end], is_whole=is_whole)
 
-    def _first_words(self, phonemes: list[str], scales: Scales, window: int) -> _Told | None:
-        """What is told by the first words and some behind them, of the first words only: enough for the first window.
+    def _tell_first_words(self, begun: BegunSentence, phonemes: list[str], scales: Scales, window: int) -> bool:
+        """Tell so many words, having looked at some more, that the first window can be made; whether that is done.
 
-        None where that is not worth while. The sentence's mark is kept: a question is one from its beginning.
+        It is not where it is not worth while. The sentence's mark is kept: a question is one from its beginning.
         """
         reach = self._parts.reach
         needed = window + reach.vocoder_frames + reach.flow_frames
         words = _word_end(phonemes, math.ceil(needed / (_FRAMES_OF_PHONEME * scales[1])))
         looked_at = _word_end(phonemes, words + _LOOKED_AT)
         if not words or not looked_at or looked_at * _WORTH_IT > len(phonemes):
-            return None
+            return False
         mark = phonemes[-1:] if phonemes[-1] in _SENTENCE_MARKS else []
-        told = self._told([*phonemes[: looked_at - 1], *mark], scales)
-        known = len(self._text.phonemes_to_ids(phonemes[:words])) - len(self._text.config.phoneme_id_map.get(END, ()))
-        durations = told.durations[:known]
-        frames = int(durations.sum())
-        return _Told(told.prior[:, :, :frames], durations, told.timings) if frames >= needed else None
+        self._tell_more(begun, [*phonemes[: looked_at - 1], *mark], words, scales)
+        return begun.latents.frames >= needed
+
+    def _ids_before(self, phonemes: list[str]) -> int:
+        """How many ids there are of a sentence that begins so, down to its next phoneme."""
+        return len(self._text.phonemes_to_ids(phonemes)) - len(self._text.config.phoneme_id_map.get(END, ()))
 
     def _samples(self, sound: Floats) -> Any:
         return (np.clip(sound * self._gain, -1.0, 1.0) * _FULL_SCALE).astype(np.int16)
 
-    def _timings(self, phonemes: list[str], ids: list[int], durations: Floats) -> list[TimedPhoneme]:
-        """How long each phoneme lasts, with the pad behind it; nothing when that cannot be told."""
+    def _timings(self, begun: BegunSentence, ids: list[int], *, is_whole: bool) -> list[TimedPhoneme]:
+        """How long each phoneme lasts of what is told and not made, with the pad behind it; nothing when unknown."""
         id_map = self._text.config.phoneme_id_map
         pad = list(id_map.get(PAD, ()))
-        samples = (durations * self._parts.reach.frame_samples).astype(np.int64)
+        samples = (begun.durations * self._frame_samples).astype(np.int64)
         timings: list[TimedPhoneme] = []
         at = 0
-        for phoneme in itertools.chain((START,), phonemes, (END,)):
+        for phoneme in itertools.chain((START,), begun.phonemes, (END,) if is_whole else ()):
             own = list(id_map.get(phoneme, ()))
             if not own:
                 continue  # The voice does not know it and leaves it out.
@@ -155,45 +171,65 @@ class StreamedVoice:
             name = "" if phoneme in (START, END) else phoneme
             timings.append(TimedPhoneme(name, int(samples[at : at + len(own)].sum())))
             at += len(own)
-        return timings if at == len(ids) else []
+        if at != len(ids) or sum(timing.samples for timing in timings) != begun.latents.frames * self._frame_samples:
+            return []
+        return _split(timings, begun.made * self._frame_samples)[1]
 
 
-class _Latents:
-    """The latents of one sentence, made as far as they are asked for, from its start to its end.
-
-    ``prior`` may be replaced by a longer one that begins in the same way.
-    """
+class Latents:
+    """The latents of one sentence, made as far as they are asked for, from its start to its end."""
 
     def __init__(self, parts: Parts) -> None:
-        self.prior: Floats = np.empty((1, 0, 0), dtype=np.float32)
         self._parts = parts
+        self._prior: Floats | None = None
         self._made: Floats | None = None
+        self._is_whole = False
 
     @property
     def frames(self) -> int:
-        """How many there are to be asked for."""
-        return int(self.prior.shape[2])
+        """Of how many is known what the text says."""
+        return 0 if self._prior is None else int(self._prior.shape[2])
+
+    def add(self, prior: Floats, *, is_whole: bool) -> None:
+        """What the text says of more of them; of all, when it ``is_whole``."""
+        self._prior = prior if self._prior is None else np.concatenate((self._prior, prior), axis=2)
+        self._is_whole = is_whole
 
     def between(self, first: int, last: int) -> Floats:
-        """The latents of these frames."""
+        """The latents of these frames; ``last`` is as far from the end as the flow reaches, while that is not known."""
         made = self._made
         if made is None or last > made.shape[2]:
             made = self._made = self._make(made, last)
         return made[:, :, first:last]
 
     def _make(self, made: Floats | None, last: int) -> Floats:
+        assert self._prior is not None
         have = made.shape[2] if made is not None else 0
         reach = self._parts.reach.flow_frames
         begin = max(0, have - reach)
         # Twice as far each time: short runs cost most for the neighbours that they must look at.
-        last = min(max(last, 2 * have), self.frames)
-        more = self._parts.latent(self.prior[:, :, begin : last + reach])[:, :, have - begin : last - begin]
+        last = min(max(last, 2 * have), self.frames - (0 if self._is_whole else reach))
+        more = self._parts.latent(self._prior[:, :, begin : last + reach])[:, :, have - begin : last - begin]
         return more if made is None else np.concatenate((made, more), axis=2)
+
+
+def _same_words(known: list[str], phonemes: list[str]) -> int:
+    """How many of ``phonemes`` say the words that are ``known``: a word may sound otherwise before another one."""
+    if phonemes[: len(known)] == known:
+        return len(known)
+    ends = [index + 1 for index, phoneme in enumerate(phonemes) if phoneme == _SPACE]
+    words = known.count(_SPACE)
+    return ends[words - 1] if 0 < words <= len(ends) else min(len(known), len(phonemes))
 
 
 def _word_end(phonemes: list[str], least: int) -> int:
     """How many phonemes there are up to the end of a word with its space, ``least`` or more; 0 when there is none."""
     return next((index + 1 for index in range(max(0, least - 1), len(phonemes)) if phonemes[index] == _SPACE), 0)
+
+
+def _last_word_end(phonemes: list[str], most: int) -> int:
+    """How many phonemes there are up to the end of a word with its space, ``most`` or fewer; 0 when there is none."""
+    return next((index + 1 for index in range(most - 1, -1, -1) if phonemes[index] == _SPACE), 0)
 
 
 def _split(timings: list[TimedPhoneme], samples: int) -> tuple[list[TimedPhoneme], list[TimedPhoneme]]:

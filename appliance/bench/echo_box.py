@@ -18,6 +18,7 @@ from appliance.listen.duplex import DuplexSoundCard
 from appliance.listen.ear import Ear
 from appliance.listen.echo_meter import EchoMeter
 from appliance.ports import SynthesizedChunk, Transcriber, Transcript
+from appliance.ports_speaking import GrowingText
 from appliance.speak.mixer import Mixer
 from appliance.speak.speaker import Speaker
 from appliance.wiring_duplex import EchoParts
@@ -49,6 +50,10 @@ class CannedVoice:
         self, text: str, *, speed: float = 1.0, in_haste: bool = False
     ) -> AsyncIterator[SynthesizedChunk]:
         yield SynthesizedChunk(self._spoken[text])
+
+    async def synthesize_growing(self, text: GrowingText, *, speed: float = 1.0) -> AsyncIterator[SynthesizedChunk]:
+        await text.more(text.text, 0.0)
+        yield SynthesizedChunk(self._spoken[text.text])
 
     def close(self) -> None:
         """Nothing to close."""

@@ -112,6 +112,11 @@ class HearConfig:
     model: str = setting("tiny.en", "name of the whisper weights, as `appliance models list` shows them")
     model_path: str = setting("", 'folder with whisper weights of your own (CTranslate2 format); "" takes `model`')
     beam_size: int = setting(
-        3, "how many readings whisper follows at once: more is slower and a little better", at_least=1, at_most=10
+        # With 135 clips, two thirds of them in noise, 2 is as good as 3 (base 5.1 and 5.2 % of the words wrong, tiny.en
+        # 8.0 and 7.8 %), and a tenth quicker; 1 costs a point.
+        2,
+        "how many readings whisper follows at once: more is slower and a little better",
+        at_least=1,
+        at_most=10,
     )
     threads: int = setting(0, "processor cores for whisper; 0 takes all but one, at most 4", at_least=0, at_most=64)

@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 from appliance.ports import CommitGate, Priority
 from appliance.speak.clip import Clip
+from appliance.speak.growing_text import GrowingText
 from appliance.speak.mixer import Lane
 from appliance.speak.synthesis import CHARACTERS_PER_SECOND, Synthesis
 
@@ -19,7 +20,9 @@ class Line:
 
     It sounds when ``gate`` is committed and ``hold`` (asked again and again) is false. ``generation`` is the
     mixer's for its lane when it was planned: after a flush it never sounds. ``on_started`` is called once, on the
-    loop, when it begins to sound. The attributes below ``on_started`` belong to the ``LinePlayer``.
+    loop, when it begins to sound. With ``growing``, ``text`` is only how it begins, until ``end_text``; then
+    ``on_started`` may come before the text is known to its end. The attributes below ``on_started`` belong to the
+    ``LinePlayer``.
     """
 
     def __init__(
@@ -32,8 +35,10 @@ class Line:
         gate: CommitGate | None = None,
         hold: Callable[[], bool] | None = None,
         on_started: Callable[[], None] | None = None,
+        growing: GrowingText | None = None,
     ) -> None:
         self.text = text
+        self.growing = growing
         self.generation = generation
         self.priority = priority
         self.turn_id = turn_id
@@ -47,6 +52,11 @@ class Line:
         self._clip: Clip | None = None
         self._share_before = 0.0
         self._over = asyncio.Event()
+
+    def end_text(self, sentence: str) -> None:
+        """The text that was growing is whole."""
+        assert self.growing is not None
+        self.text = self.growing.end(sentence)
 
     @property
     def lane(self) -> Lane:

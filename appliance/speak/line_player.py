@@ -203,7 +203,8 @@ class LinePlayer:
 
     def _synthesize(self, line: Line) -> Synthesis:
         if line.synthesis is None:
-            line.synthesis = self._voice.begin(line.text, line.turn_id, in_haste=self._lines() == [line])
+            in_haste = self._lines() == [line]
+            line.synthesis = self._voice.begin(line.text, line.turn_id, in_haste=in_haste, growing=line.growing)
         return line.synthesis
 
     async def _play(self, line: Line) -> None:

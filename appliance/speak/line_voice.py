@@ -12,6 +12,7 @@ from appliance.clock import Clock, within
 from appliance.errors import SynthesisError
 from appliance.ports import SynthesizedChunk, Synthesizer
 from appliance.speak.first_silence import without_silence
+from appliance.speak.growing_text import GrowingText
 from appliance.speak.line_cache import LineCache
 from appliance.speak.sentences import LONGEST_SENTENCE
 from appliance.speak.synthesis import Synthesis
@@ -37,9 +38,22 @@ class VoiceGivenUpError(SynthesisError):
 
 @dataclass(frozen=True)
 class _Ahead:
+    """Sound that was begun ahead; where its sentence was not written to its end, ``text`` is how it began."""
+
     text: str
     speed: float
     synthesis: Synthesis
+
+    def is_for(self, text: str, speed: float, *, is_growing: bool) -> bool:
+        """Whether it is the sound of ``text``, which ``is_growing`` when more may come."""
+        growing = self.synthesis.growing
+        own = self.text if growing is None else growing.text
+        is_same = (
+            own == text
+            or (growing is not None and not growing.is_whole and text.startswith(own))
+            or (is_growing and own.startswith(text))
+        )
+        return is_same and self.speed == speed and not self.synthesis.has_failed
 
 
 class LineVoice:
@@ -63,23 +77,39 @@ class LineVoice:
         self._hung_in: str | None = None
         self._must_start_over = False
 
-    def begin(self, text: str, turn_id: str = "", *, in_haste: bool = False) -> Synthesis:
+    def begin(
+        self, text: str, turn_id: str = "", *, in_haste: bool = False, growing: GrowingText | None = None
+    ) -> Synthesis:
         """Make the sound of a line, or take over what was begun ahead.
 
-        ``in_haste`` when nothing sounds until it does: then the silence at its start is left out too.
+        ``in_haste`` when nothing sounds until it does: then the silence at its start is left out too. ``growing`` is
+        the text where it is still being written.
         """
         ahead = self._ahead
-        if ahead is not None and (ahead.text, ahead.speed) == (text, self.speed) and not ahead.synthesis.has_failed:
-            self._ahead = None
-            return ahead.synthesis
-        return Synthesis(self._begun(text, turn_id, in_haste=in_haste))
+        if ahead is None or not ahead.is_for(text, self.speed, is_growing=growing is not None):
+            return self._synthesis(text, turn_id, in_haste=in_haste, growing=growing)
+        self._ahead = None
+        if ahead.synthesis.growing is not None:
+            if growing is not None:
+                growing.lead(ahead.synthesis.growing)
+            else:
+                ahead.synthesis.growing.end(text)
+        return ahead.synthesis
 
-    def prepare(self, text: str) -> None:
-        """Make the sound of a line that may come; it gives way to every line that does come, and to the next call."""
-        if self._ahead is not None and (self._ahead.text, self._ahead.speed) == (text, self.speed):
+    def prepare(self, text: str, *, is_whole: bool = True) -> None:
+        """Make the sound of a line that may come; it gives way to every line that does come, and to the next call.
+
+        While its text is not ``is_whole``, the next call may be with more of it.
+        """
+        ahead = self._ahead
+        if ahead is not None and ahead.is_for(text, self.speed, is_growing=not is_whole):
+            if ahead.synthesis.growing is not None:
+                (ahead.synthesis.growing.end if is_whole else ahead.synthesis.growing.grow)(text)
             return
         self.forget()
-        self._ahead = _Ahead(text, self.speed, Synthesis(self._begun(text, "", in_haste=True, is_ahead=True)))
+        growing = None if is_whole else GrowingText(text, self._clock)
+        synthesis = self._synthesis(text, "", in_haste=True, is_ahead=True, growing=growing)
+        self._ahead = _Ahead(text, self.speed, synthesis)
 
     def forget(self) -> None:
         """The line that was prepared will not come."""
@@ -92,11 +122,14 @@ class LineVoice:
         if self._is_given_up(turn_id) and not synthesis.has(index):
             raise VoiceGivenUpError("the voice hangs")
         seconds = self._longest_wait(text)
-        try:
-            return await within(self._clock, seconds, synthesis.chunk(index))
-        except TimeoutError as error:
-            self._hung_in, self._must_start_over = turn_id, True
-            raise SynthesisError(f"the voice gave no sound for {seconds:.0f} s") from error
+        while True:
+            try:
+                return await within(self._clock, seconds, synthesis.chunk(index))
+            except TimeoutError as error:
+                if synthesis.waits_for_text:
+                    continue
+                self._hung_in, self._must_start_over = turn_id, True
+                raise SynthesisError(f"the voice gave no sound for {seconds:.0f} s") from error
 
     def _is_given_up(self, turn_id: str) -> bool:
         return bool(turn_id) and self._hung_in == turn_id
@@ -108,22 +141,17 @@ class LineVoice:
         seconds = SPARE_SECONDS + _PATIENCE * max(self._paces) * (len(text) + LONGEST_SENTENCE)
         return min(LOADING_SECONDS, seconds if self._hung_in is None else max(seconds, RELOADING_SECONDS))
 
-    async def _begun(
-        self, text: str, turn_id: str, *, in_haste: bool, is_ahead: bool = False
-    ) -> AsyncGenerator[SynthesizedChunk, None]:
-        is_silent = in_haste
-        async with contextlib.aclosing(self._sound_of(text, turn_id, in_haste=in_haste, is_ahead=is_ahead)) as sound:
-            async for chunk in sound:
-                piece = without_silence(chunk) if is_silent else chunk
-                if len(piece.audio.samples):
-                    is_silent = False
-                    yield piece
+    def _synthesis(
+        self, text: str, turn_id: str, *, in_haste: bool, growing: GrowingText | None, is_ahead: bool = False
+    ) -> Synthesis:
+        sound = self._sound_of(growing or text, turn_id, in_haste=in_haste, is_ahead=is_ahead)
+        return Synthesis(_without_first_silence(sound) if in_haste else sound, growing)
 
     async def _sound_of(
-        self, text: str, turn_id: str, *, in_haste: bool, is_ahead: bool = False
+        self, text: str | GrowingText, turn_id: str, *, in_haste: bool, is_ahead: bool
     ) -> AsyncGenerator[SynthesizedChunk, None]:
         speed = self.speed
-        kept = await self._cache.get(text, speed) if self._cache is not None else None
+        kept = await self._cache.get(text, speed) if self._cache is not None and isinstance(text, str) else None
         if kept is not None:
             yield SynthesizedChunk(kept)
             return
@@ -136,15 +164,31 @@ class LineVoice:
             _LOG.info("the voice hung and starts over")
             self._synthesizer.start_over()
         began = self._clock.monotonic_seconds()
-        stream = self._synthesizer.synthesize(text, speed=speed, in_haste=in_haste)
+        if isinstance(text, str):
+            stream = self._synthesizer.synthesize(text, speed=speed, in_haste=in_haste)
+        else:
+            stream = self._synthesizer.synthesize_growing(text, speed=speed)
         try:
             async for chunk in stream:
                 yield chunk
         finally:
             await _close(stream)
         self._hung_in = None
-        seconds = self._clock.monotonic_seconds() - began
-        self._paces.append(seconds / max(len(text), _TELLING_CHARACTERS))
+        if isinstance(text, str):  # Else it has waited for the text as well.
+            seconds = self._clock.monotonic_seconds() - began
+            self._paces.append(seconds / max(len(text), _TELLING_CHARACTERS))
+
+
+async def _without_first_silence(
+    sound: AsyncGenerator[SynthesizedChunk, None],
+) -> AsyncGenerator[SynthesizedChunk, None]:
+    is_silent = True
+    async with contextlib.aclosing(sound):
+        async for chunk in sound:
+            piece = without_silence(chunk) if is_silent else chunk
+            if len(piece.audio.samples):
+                is_silent = False
+                yield piece
 
 
 async def _close(stream: AsyncIterator[SynthesizedChunk]) -> None:

@@ -96,6 +96,11 @@ class SentenceSplitter:
         finished, self._finished = self._finished, []
         return finished
 
+    @property
+    def unfinished(self) -> Sentence | None:
+        """What there is of the sentence that is being written; None when nothing is, or it may be over."""
+        return Sentence(self._text, self._emotion) if self._text and not self._may_be_over else None
+
     def forget_emotion(self) -> None:
         """The text is over: a tag without a sentence behind it belongs to nothing."""
         self._emotion = None

@@ -30,6 +30,7 @@ class Speaker:
 
     ``is_quiet`` tells quiet hours, ``is_busy`` whether a turn is on: notices wait for both to be false, and fixed
     lines are synthesised ahead only while no turn is on. Where ``has_speaker`` is false, nothing waits to be heard.
+    ``is_written_fast`` whether a reply is written so much faster than it is said that it may be begun in mid-sentence.
     """
 
     def __init__(
@@ -51,6 +52,7 @@ class Speaker:
         self._publish = publish
         self._language = language
         self._is_busy = is_busy
+        self.is_written_fast: Callable[[], bool] = lambda: False
         self._voice = LineVoice(synthesizer, clock, cache, speed=speed)
         self._player = LinePlayer(mixer, self._voice, clock, publish, has_speaker=has_speaker)
         self._notices = Notices(
@@ -117,6 +119,7 @@ class Speaker:
             language=self._language,
             longest_sentences=longest_sentences,
             go_on=go_on,
+            is_written_fast=self.is_written_fast,
         )
 
     def hum(self, sound: AudioChunk, turn_id: str, on_started: Callable[[], None]) -> Clip:
@@ -178,6 +181,11 @@ class Speaker:
         sentences = self._sentences(text)
         if sentences:
             self._voice.prepare(sentences[0])
+
+    def prepare_first_words(self, words: str) -> None:
+        """The same for a sentence that is still being written, of which these words are known; then for more of it."""
+        if self.is_written_fast():
+            self._voice.prepare(words, is_whole=False)
 
     def forget_first(self) -> None:
         """What was prepared will not be said."""

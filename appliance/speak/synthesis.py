@@ -6,15 +6,20 @@ import asyncio
 from collections.abc import AsyncGenerator
 
 from appliance.ports import SynthesizedChunk
+from appliance.speak.growing_text import GrowingText
 
 #: Rough pace of speech, where the length of a line must be guessed before its sound exists.
 CHARACTERS_PER_SECOND = 15.0
 
 
 class Synthesis:
-    """Pulls ``source`` in a task of its own; readers get each chunk as soon as it exists."""
+    """Pulls ``source`` in a task of its own; readers get each chunk as soon as it exists.
 
-    def __init__(self, source: AsyncGenerator[SynthesizedChunk, None]) -> None:
+    ``growing`` is its text, where that is still being written.
+    """
+
+    def __init__(self, source: AsyncGenerator[SynthesizedChunk, None], growing: GrowingText | None = None) -> None:
+        self.growing = growing
         self._chunks: list[SynthesizedChunk] = []
         self._error: Exception | None = None
         self._is_over = False
@@ -25,6 +30,11 @@ class Synthesis:
     def is_over(self) -> bool:
         """Whether no more sound is being made."""
         return self._is_over
+
+    @property
+    def waits_for_text(self) -> bool:
+        """Whether no voice is to blame for the missing sound: it has said all that is written."""
+        return self.growing is not None and self.growing.is_waited_for
 
     @property
     def has_failed(self) -> bool:

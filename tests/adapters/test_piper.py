@@ -108,7 +108,7 @@ async def test_a_sentence_is_not_held_up_by_one_that_was_asked_for_later() -> No
 
     class Listed:
         def sentences(
-            self, text: str, scales: Scales, *, in_haste: bool = False
+            self, text: str, scales: Scales, *, in_haste: bool = False, begun: Any = None
         ) -> Iterator[Iterator[SynthesizedChunk]]:
             yield (self._piece(text, number) for number in range(3))
 
@@ -128,7 +128,7 @@ async def test_a_listener_who_leaves_in_mid_sentence_leaves_the_rest_unmade() ->
 
     class Endless:
         def sentences(
-            self, text: str, scales: Scales, *, in_haste: bool = False
+            self, text: str, scales: Scales, *, in_haste: bool = False, begun: Any = None
         ) -> Iterator[Iterator[SynthesizedChunk]]:
             yield (self._piece(number) for number in range(1000))
 
@@ -154,13 +154,17 @@ class _Hanging:
     def __init__(self, is_over: threading.Event) -> None:
         self._is_over = is_over
 
-    def sentences(self, text: str, scales: Scales, *, in_haste: bool = False) -> Iterator[Iterator[SynthesizedChunk]]:
+    def sentences(
+        self, text: str, scales: Scales, *, in_haste: bool = False, begun: Any = None
+    ) -> Iterator[Iterator[SynthesizedChunk]]:
         self._is_over.wait(20.0)
         yield iter(())
 
 
 class _Short:
-    def sentences(self, text: str, scales: Scales, *, in_haste: bool = False) -> Iterator[Iterator[SynthesizedChunk]]:
+    def sentences(
+        self, text: str, scales: Scales, *, in_haste: bool = False, begun: Any = None
+    ) -> Iterator[Iterator[SynthesizedChunk]]:
         yield iter((SynthesizedChunk(AudioChunk(np.zeros(10, dtype=np.int16), AudioFormat(22_050))),))
 
 

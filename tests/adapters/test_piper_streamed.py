@@ -5,13 +5,14 @@ from __future__ import annotations
 import itertools
 import json
 import logging
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
+from appliance.adapters.fakes.growing_text import FakeGrowingText
 from appliance.adapters.onnx_graph import GraphError, OnnxGraph
 from appliance.adapters.piper import PiperSynthesizer, load_whole_voice
 from appliance.adapters.piper_parts import Parts, find_cuts, load_parts
@@ -84,6 +85,52 @@ async def test_a_sentence_in_haste_is_the_same_but_for_a_breath(
 async def test_a_short_sentence_in_haste_is_the_same(steady: tuple[PiperSynthesizer, PiperSynthesizer]) -> None:
     hasty = [chunk async for chunk in steady[0].synthesize(TEXTS[1], in_haste=True)]
     assert np.abs(_samples(hasty) - _samples(await _say(steady[0], TEXTS[1]))).max() <= 1
+
+
+async def _say_while_it_is_written(voice: PiperSynthesizer, texts: Sequence[str]) -> list[SynthesizedChunk]:
+    return [chunk async for chunk in voice.synthesize_growing(FakeGrowingText(texts))]
+
+
+@pytest.mark.parametrize("step", [1, 3, 40])
+async def test_a_sentence_that_is_spoken_while_it_is_written_is_the_same_but_for_a_breath(
+    steady: tuple[PiperSynthesizer, PiperSynthesizer], step: int
+) -> None:
+    words = TEXTS[2].split()
+    begun = [" ".join(words[:count]).rstrip(",") for count in range(4, len(words), step)]
+    early = await _say_while_it_is_written(steady[0], [*begun, TEXTS[2]])
+    at_leisure = await _say(steady[0], TEXTS[2])
+    assert 0.93 < len(_samples(early)) / len(_samples(at_leisure)) < 1.1
+    for half in (slice(None, 60_000), slice(60_000, None), slice(None)):
+        assert abs(_level_dbfs(_samples(early)[half]) - _level_dbfs(_samples(at_leisure)[half])) < 1.5
+    for chunk in early:
+        assert sum(timed.samples for timed in chunk.phonemes) in (0, len(chunk.audio.samples))
+    # No click where two pieces meet: it is no rougher there than elsewhere nearby.
+    joins = np.cumsum([len(chunk.audio.samples) for chunk in early])[:-1]
+    rough = np.abs(np.diff(_samples(early), 2))
+    for join in joins:
+        assert rough[join - 3 : join + 3].max() <= 2 * np.quantile(rough[max(0, join - 500) : join + 500], 0.99) + 20
+
+
+async def test_its_first_words_sound_before_the_rest_is_written(
+    steady: tuple[PiperSynthesizer, PiperSynthesizer],
+) -> None:
+    growing = FakeGrowingText(["According to the forecast", TEXTS[2]])
+    pieces = steady[0].synthesize_growing(growing)
+    first = await anext(pieces)
+    assert len(first.audio.samples) and growing.waits == []
+    # Who speaks meanwhile has the voice.
+    assert len(await _say(steady[0], TEXTS[0]))
+    assert len([piece async for piece in pieces]) > 1
+    ((known, seconds),) = growing.waits
+    assert known == "According to the forecast"
+    assert seconds < first.audio.duration_seconds, "more is made before what there is has sounded"
+
+
+async def test_a_voice_that_is_whole_waits_for_the_sentence(
+    steady: tuple[PiperSynthesizer, PiperSynthesizer],
+) -> None:
+    early = await _say_while_it_is_written(steady[1], ["According to the forecast", TEXTS[2]])
+    assert np.abs(_samples(early) - _samples(await _say(steady[1], TEXTS[2]))).max() <= 1
 
 
 async def test_the_phonemes_of_every_piece_last_as_long_as_its_sound(

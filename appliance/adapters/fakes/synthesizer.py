@@ -10,6 +10,7 @@ import numpy as np
 from appliance.audio import AudioChunk, AudioFormat, Samples
 from appliance.errors import SynthesisError
 from appliance.ports import SynthesizedChunk
+from appliance.ports_speaking import GrowingText
 
 _FIRST_LEVEL, _LEVEL_STEP = 400, 100
 #: Samples on one side of zero before the tone changes to the other.
@@ -22,13 +23,15 @@ class FakeSynthesizer:
     """Each word lasts ``word_seconds`` (at speed 1.0) and is one chunk: a square wave whose level names the text.
 
     Drive it with ``fail``, ``block`` and ``release``; ask it with ``asked`` (texts, in the order they were begun),
-    ``hasty`` (those of them that were asked for in haste), ``left`` (those that nobody heard to their end),
-    ``is_warm``, ``is_closed``, ``times_started_over`` and ``texts_in``.
+    ``hasty`` (those of them that were asked for in haste), ``begun`` (how sentences began whose end was not written
+    yet), ``left`` (those that nobody heard to their end), ``is_warm``, ``is_closed``, ``times_started_over`` and
+    ``texts_in``.
     """
 
     def __init__(self, *, word_seconds: float = 0.06, sample_rate_hz: int = 16_000, voice_key: str = "fake-1") -> None:
         self.asked: list[str] = []
         self.hasty: list[str] = []
+        self.begun: list[str] = []
         self.left: list[str] = []
         self.is_warm = False
         self.is_closed = False
@@ -78,6 +81,20 @@ class FakeSynthesizer:
         except (asyncio.CancelledError, GeneratorExit):
             self.left.append(text)
             raise
+
+    async def synthesize_growing(self, text: GrowingText, *, speed: float = 1.0) -> AsyncIterator[SynthesizedChunk]:
+        self.begun.append(text.text)
+        level = _FIRST_LEVEL + _LEVEL_STEP * len(self._levels)
+        self._levels[text.text] = level
+        said = 0
+        while said < len(text.text.split()) or not text.is_whole:
+            if said == len(text.text.split()):
+                await text.more(text.text, 0.0)
+                continue
+            await self._free.wait()
+            said += 1
+            yield SynthesizedChunk(self._tone(level, self._word_seconds / speed))
+        self._levels[text.text] = level
 
     def start_over(self) -> None:
         self.times_started_over += 1
