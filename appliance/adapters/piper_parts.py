@@ -38,7 +38,7 @@ _PARTS = ("text", "flow", "vocoder")
 _LIST = "parts.json"
 _INPUTS = {"input", "input_lengths", "scales"}
 #: Changes whenever other parts would be cut of the same voice.
-_VERSION = 1
+_VERSION = 2
 #: What of a voice is read to tell it from another one: training changes every weight.
 _SAMPLES, _SAMPLE_BYTES = 64, 4096
 #: No neighbour that is further away may matter; 33 is the flow's reach, 15 that of the largest vocoder.
@@ -60,11 +60,16 @@ class Cuts:
 
 @dataclass(frozen=True)
 class Reach:
-    """How many frames on each side matter to a frame of flow and vocoder, and samples in a frame."""
+    """How many frames on each side matter to a frame of flow and vocoder, and samples in a frame.
+
+    ``ahead_frames`` are enough for the flow behind the last frame that the vocoder looks at, but does not speak: that
+    frame comes out a little differently then, and the sound does not.
+    """
 
     flow_frames: int
     vocoder_frames: int
     frame_samples: int
+    ahead_frames: int
 
 
 class Parts:
@@ -108,7 +113,19 @@ class Parts:
             raise GraphError("its frames are not all of one length")
         flow = _reach(lambda some: self.latent(some)[0].T, noise, _LATENT_TOLERANCE)
         vocoder = _reach(lambda some: self.sound(some).reshape(-1, samples), noise, _SOUND_TOLERANCE)
-        return Reach(flow, vocoder, samples)
+        return Reach(flow, vocoder, samples, self._reach_ahead(noise, flow, vocoder, samples))
+
+    def _reach_ahead(self, noise: Floats, flow: int, vocoder: int, samples: int) -> int:
+        """``Reach.ahead_frames``: as few as can be."""
+        cut = noise.shape[2] // 2
+        seen = cut + vocoder
+        whole = self.sound(self.latent(noise)[:, :, :seen])[: cut * samples]
+
+        def is_enough(ahead: int) -> bool:
+            sound = self.sound(self.latent(noise[:, :, : seen + ahead])[:, :, :seen])[: cut * samples]
+            return bool(np.abs(sound - whole).max() <= _SOUND_TOLERANCE)
+
+        return next((ahead for ahead in range(flow // 2, flow, 2) if is_enough(ahead)), flow)
 
 
 def load_parts(voice_file: Path, folder: Path | None, threads: int) -> Parts:

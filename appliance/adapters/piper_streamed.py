@@ -85,7 +85,7 @@ class StreamedVoice:
         if known > len(begun.phonemes):
             # A voice speaks the end of a sentence as one: here too, or it would hold the last word for ever.
             self._tell_more(begun, [*phonemes, "."], known, scales)
-        settled = begun.latents.frames - self._parts.reach.vocoder_frames - self._parts.reach.flow_frames
+        settled = begun.latents.frames - self._parts.reach.vocoder_frames - self._parts.reach.ahead_frames
         window = self._windows.first()
         if settled - begun.made < window:
             return begun, None
@@ -138,7 +138,7 @@ class StreamedVoice:
         It is not where it is not worth while. The sentence's mark is kept: a question is one from its beginning.
         """
         reach = self._parts.reach
-        needed = window + reach.vocoder_frames + reach.flow_frames
+        needed = window + reach.vocoder_frames + reach.ahead_frames
         words = _word_end(phonemes, math.ceil(needed / (_FRAMES_OF_PHONEME * scales[1])))
         looked_at = _word_end(phonemes, words + _LOOKED_AT)
         if not words or not looked_at or looked_at * _WORTH_IT > len(phonemes):
@@ -196,10 +196,16 @@ class Latents:
         self._is_whole = is_whole
 
     def between(self, first: int, last: int) -> Floats:
-        """The latents of these frames; ``last`` is as far from the end as the flow reaches, while that is not known."""
+        """The latents of these frames, for the vocoder to look at.
+
+        While the end is not known, ``last`` is ``Reach.ahead_frames`` from it; what is then less than exact is made
+        again before it is spoken.
+        """
         made = self._made
         if made is None or last > made.shape[2]:
-            made = self._made = self._make(made, last)
+            made = self._make(made, last)
+            exact = self.frames - (0 if self._is_whole else self._parts.reach.flow_frames)
+            self._made = made[:, :, : max(exact, 0 if self._made is None else self._made.shape[2])]
         return made[:, :, first:last]
 
     def _make(self, made: Floats | None, last: int) -> Floats:
@@ -208,7 +214,7 @@ class Latents:
         reach = self._parts.reach.flow_frames
         begin = max(0, have - reach)
         # Twice as far each time: short runs cost most for the neighbours that they must look at.
-        last = min(max(last, 2 * have), self.frames - (0 if self._is_whole else reach))
+        last = max(last, min(2 * have, self.frames - (0 if self._is_whole else reach)))
         more = self._parts.latent(self._prior[:, :, begin : last + reach])[:, :, have - begin : last - begin]
         return more if made is None else np.concatenate((made, more), axis=2)
 

@@ -22,8 +22,8 @@ __all__ = ["Sentence", "SpeechText", "spoken_text"]
 _PLAIN_WORD = re.compile(r"[^\W\d_][^\W\dA-Z_]*(?:['’][^\W\dA-Z_]+)?,?")
 #: The spoken form of other words ("$5" before "million") may change with so many that follow.
 _WORDS_THAT_CHANGE_OTHERS = 4
-#: Fewer last hardly as long as a voice looks ahead.
-_FEWEST_FIRST_WORDS = 4
+#: Fewer last hardly as long as a voice looks ahead; it may want more.
+_FEWEST_FIRST_WORDS = 3
 
 
 class SpeechText:

@@ -33,14 +33,14 @@ def opened(rig: Rig) -> Reply:
 @pytest.mark.parametrize(
     ("written", "words"),
     [
-        ("The museum opens ", ""),
-        ("The museum opens at", ""),
-        ("The museum opens at ", "The museum opens at"),
+        ("The museum ", ""),
+        ("The museum opens", ""),
+        ("The museum opens ", "The museum opens"),
         ("**The museum** opens [happily] at ", "The museum opens at"),
         ("Yes, the shop, I think, ", "Yes, the shop, I think"),
         ("I’m sure that it’s open ", "I'm sure that it's open"),
         # What may still be read otherwise waits; but what is far enough behind does not.
-        ("The bill is $5 ", ""),
+        ("My bill: $5 ", ""),
         ("The whole bill is $5 ", "The whole bill is"),
         ("The whole bill is $5 million and that is a lot ", "The whole bill is five million dollars and"),
         ("At the NASA centre it ", ""),
