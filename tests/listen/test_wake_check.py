@@ -50,7 +50,7 @@ async def test_the_same_words_read_for_sure_are_none() -> None:
 
 async def test_something_else_is_no_call() -> None:
     for text in ("Okay, Google.", "And now the weather.", "Okay, thank you.", ""):
-        assert not await Look(text).is_call(), text
+        assert not await Look(text, -0.5).is_call(), text
 
 
 async def test_a_word_that_the_transcriber_is_not_known_to_know_needs_only_somebody_who_speaks() -> None:
