@@ -254,10 +254,11 @@ class Box:
             "sentences": self.offline.warm_up,
             "HTTP library": self.warm_up_network if self.facts.model else None,
             "turn detector": self.turn_detector.warm_up if self.turn_detector is not None else None,
-            "echo canceller": self.duplex.warm_up if self.duplex is not None else None,
         }
         await asyncio.gather(*(self._load(name, step) for name, step in steps.items() if step is not None))
         self.bus.publish(events.Warmed("", self.clock.monotonic_seconds()))
+        if self.duplex is not None:
+            await self._load("echo canceller", self.duplex.warm_up)  # for who talks over an answer: one comes before
         if self.warm_up_network is not None and not self.facts.model:
             await self._load("HTTP library", self.warm_up_network)  # for plugins: no turn waits for it
         await asyncio.to_thread(give_back)

@@ -84,7 +84,7 @@ async def open_box(
     record_to, face_to = (file and file.absolute() for file in (record_to, face_to))
     async with contextlib.AsyncExitStack() as stack:
         if is_device:
-            await stack.enter_async_context(loading(speech))
+            await stack.enter_async_context(loading(speech, ears.bus if ears is not None else None))
         await asyncio.to_thread(_import_the_box)
         from appliance.adapters.chat_cipher import AesChatCipher
         from appliance.assembly import assemble
@@ -133,7 +133,7 @@ def _speech(config: Config, home: Home) -> tuple[Config, SpeechParts]:
     from appliance.soul_settings import with_soul
 
     config = with_soul(config, home)
-    return config, speech_parts(home, config)
+    return config, speech_parts(home, config, turn_detector(home))
 
 
 def _import_the_box() -> None:
@@ -174,7 +174,7 @@ def _adapters(
         quick_reader=speech.transcriber,
         expect_words=speech.transcriber.expect,
         activity=SileroVoiceActivity,
-        turn_detector=turn_detector(home),
+        turn_detector=speech.turn_detector,
         wake_words=wake_words,
         matcher=HassilMatcher(shipped("soul") / language / "intents.yaml", fixed_lists(), SENTENCE_LISTS),
         endpoint=model_endpoint(config, records.credentials, clock, door),

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Generic, TypeVar
 
 from appliance.errors import SynthesisError
+from appliance.promptness import step_back
 
 T = TypeVar("T")
 V = TypeVar("V")
@@ -20,7 +21,7 @@ class VoiceThread(Generic[V]):
         self._load = load
         self._voice: V | None = None
         self._is_at_work = False
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper")
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="piper", initializer=step_back)
 
     @property
     def is_at_work(self) -> bool:

@@ -9,13 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from appliance.audio import HEARING_FORMAT, AudioChunk, Samples
 from appliance.errors import HearingError, WeightsError
+from appliance.promptness import step_back
 
 _WINDOW_SAMPLES = 8 * HEARING_FORMAT.sample_rate_hz
 #: Whisper's analysis: 25 ms windows every 10 ms, 80 bands up to 8 kHz, the loudest 8 decades of power.
@@ -24,6 +27,8 @@ _FAINTEST_POWER, _DECADES = 1e-10, 8.0
 _LEAST_VARIANCE = 1e-7
 #: The mel scale of these filters: linear below 1 kHz, where a mel is 200/3 Hz, then 27 mels for each factor of 6.4.
 _BEND_HZ, _HZ_PER_MEL, _MELS_PER_FACTOR, _FACTOR = 1000.0, 200.0 / 3.0, 27.0, 6.4
+
+T = TypeVar("T")
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
@@ -43,30 +48,36 @@ class SmartTurn:
         self._model: Callable[[Floats], float] | None = None
         self._filters: Doubles | None = None
         self._fault: WeightsError | None = None
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="turn")
+        self._is_warm = False
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="turn", initializer=step_back)
 
     async def warm_up(self) -> None:
-        """Load and judge once; see ``TurnDetector``."""
-        await self._on_thread(np.zeros(HEARING_FORMAT.sample_rate_hz, dtype=np.int16))
+        """Load and judge once, however often it is asked for; see ``TurnDetector``."""
+        await self._on_thread(self._warm_up)
 
     async def finished_probability(self, so_far: AudioChunk) -> float:
         """See ``TurnDetector``; weights that are missing or damaged raise ``WeightsError`` here too."""
         if so_far.format != HEARING_FORMAT:
             raise HearingError(f"the turn detector needs {HEARING_FORMAT}, not {so_far.format}")
-        return await self._on_thread(so_far.samples)
+        return await self._on_thread(partial(self._judge, so_far.samples))
 
     def close(self) -> None:
         """Give the thread back; what runs on it is finished, what waits is dropped."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    async def _on_thread(self, samples: Samples) -> float:
+    async def _on_thread(self, work: Callable[[], T]) -> T:
         try:
-            work = asyncio.get_running_loop().run_in_executor(self._executor, self._judge, samples)
+            future = asyncio.get_running_loop().run_in_executor(self._executor, work)
         except RuntimeError as error:
             raise HearingError("the turn detector is closed") from error
-        return await work
+        return await future
 
     # --------------------------------------------------------------------------------- on the turn thread
+
+    def _warm_up(self) -> None:
+        if not self._is_warm:
+            self._judge(np.zeros(HEARING_FORMAT.sample_rate_hz, dtype=np.int16))
+            self._is_warm = True
 
     def _judge(self, samples: Samples) -> float:
         model = self._loaded()

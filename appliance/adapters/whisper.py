@@ -19,17 +19,21 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
+from appliance.adapters.whisper_library import whisper_model
 from appliance.adapters.whisper_short import LONGEST_SHORT_SECONDS, Reading, ShortWindow
 from appliance.audio import HEARING_FORMAT, SILENCE_DBFS, AudioChunk, Samples, level_dbfs
 from appliance.errors import HearingError, WeightsError
 from appliance.ports import Transcript
+from appliance.promptness import step_back
 
 _LOG = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 #: What faster-whisper would otherwise look for on the internet, and what nothing works without.
 _NEEDED_FILES = ("model.bin", "config.json", "tokenizer.json")
@@ -129,13 +133,14 @@ class WhisperTranscriber:
         self._words: Callable[[], Sequence[str]] = tuple
         self._model: SpeechModel | None = None
         self._short: ShortReader | None = None
+        self._is_warm = False
         #: How often the full window was asked; for whoever measures.
         self.full_windows = 0
-        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="whisper")
+        self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="whisper", initializer=step_back)
 
     async def warm_up(self) -> None:
-        """Load and run once; see ``ports.Transcriber``."""
-        await self._on_thread(self._read, np.zeros(HEARING_FORMAT.sample_rate_hz, dtype=np.float32))
+        """Load and run once, however often it is asked for; see ``ports.Transcriber``."""
+        await self._on_thread(self._warm_up)
 
     async def transcribe(self, utterance: AudioChunk) -> Transcript:
         """See ``ports.Transcriber``."""
@@ -155,15 +160,19 @@ class WhisperTranscriber:
         """Give the thread back; what runs on it is finished, what waits is dropped."""
         self._executor.shutdown(wait=False, cancel_futures=True)
 
-    async def _on_thread(self, work: Any, *arguments: Any) -> Transcript:
+    async def _on_thread(self, work: Callable[..., T], *arguments: Any) -> T:
         try:
             future = asyncio.get_running_loop().run_in_executor(self._executor, work, *arguments)
         except RuntimeError as error:
             raise HearingError("the transcriber is closed") from error
-        result: Transcript = await future
-        return result
+        return await future
 
     # ------------------------------------------------------------------------------- on the whisper thread
+
+    def _warm_up(self) -> None:
+        if not self._is_warm:
+            self._read(np.zeros(HEARING_FORMAT.sample_rate_hz, dtype=np.float32))
+            self._is_warm = True
 
     def _hear(self, samples: Samples, hint: str) -> Transcript:
         loudest_dbfs = _loudest_dbfs(samples)
@@ -296,10 +305,8 @@ def load_weights(folder: Path, threads: int) -> SpeechModel:
         raise WeightsError(
             f"{folder} lacks {', '.join(missing)}; run ./run setup, or correct hear.model_path in config.toml"
         )
-    from faster_whisper import WhisperModel
-
     try:
-        model: SpeechModel = WhisperModel(
+        model: SpeechModel = whisper_model()(
             str(folder), device="cpu", compute_type="int8", cpu_threads=threads, local_files_only=True
         )
     except Exception as error:

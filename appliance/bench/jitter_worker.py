@@ -1,7 +1,9 @@
 """A heartbeat beside work, run as a program: how late its beats are.
 
-``python -m appliance.bench.jitter_worker WAY LOAD SECONDS``: ``WAY`` is the face's own stage as a device runs it, or a
-plain timer thread with Python's defaults; ``LOAD`` what else the process does. Prints the time of each beat, as JSON.
+``python -m appliance.bench.jitter_worker WAY LOAD``: ``WAY`` is the face's own stage as a device runs it, or a plain
+timer thread with Python's defaults; ``LOAD`` what else the process does. It says that it is ready, and then works and
+beats for as many seconds as each line of its input says, and answers with the time of each beat, as JSON; in between it
+does not work. It ends when its input does.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import os
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -26,14 +28,19 @@ from appliance.face.stage import Stage
 from appliance.home import Home
 from appliance.ports import FacePart, FaceState
 from appliance.promptness import share_promptly
+from appliance.wiring_listening import turn_detector
 from appliance.wiring_speech import SpeechParts, speech_parts
 
 BEATS_PER_SECOND = 20.0
 STAGE, TIMER = "stage", "timer"
 IDLE, HEARING, SPEAKING, PYTHON, ALL = "idle", "hearing", "speaking", "python", "all of it"
 
-_SETTLING_SECONDS = 1.0
+#: What a worker says before its first beat is asked for.
+READY = "ready"
+
+_SETTLING_SECONDS = 0.5
 _SENTENCE = "The washing machine will be done in about forty minutes, and then the dryer can begin."
+_NOISE = np.random.default_rng(1).normal(0.0, 2000.0, 2 * HEARING_FORMAT.sample_rate_hz).astype(np.int16)
 
 
 class Beats:
@@ -61,22 +68,53 @@ class Beats:
         """See ``FaceBackend``."""
 
 
-def main(way: str, load_name: str, seconds: float) -> None:
-    """Beat beside the work, and print."""
-    beats = Beats()
-    with at_work(load_name), _beating(way, beats):
-        time.sleep(_SETTLING_SECONDS)
-        beats.times.clear()
-        time.sleep(seconds)
-        times = list(beats.times)
-    print(json.dumps(times), flush=True)
-    os._exit(0)  # the work does not end by itself
+class Work:
+    """Does each piece again and again, on a thread of its own, while it goes on."""
+
+    def __init__(self, pieces: Sequence[Callable[[], None]]) -> None:
+        self._goes_on = threading.Event()
+        self._at_work = [threading.Lock() for _ in pieces]
+        for piece, at_work in zip(pieces, self._at_work, strict=True):
+            piece()  # What is loaded with the first one is no work.
+            threading.Thread(target=self._run, args=(piece, at_work), daemon=True).start()
+
+    @contextlib.contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Behind it everything stands still."""
+        self._goes_on.set()
+        yield
+        self._goes_on.clear()
+        for at_work in self._at_work:
+            with at_work:
+                pass
+
+    def _run(self, piece: Callable[[], None], at_work: threading.Lock) -> None:
+        while self._goes_on.wait():
+            with at_work:
+                while self._goes_on.is_set():
+                    piece()
+
+
+def main(way: str, load_name: str) -> None:
+    """Beat beside the work, and print, for each line of input."""
+    if way == STAGE:
+        share_promptly()
+    beats, work = Beats(), Work(list(_pieces(load_name)))
+    with _beating(way, beats):
+        print(json.dumps(READY), flush=True)
+        for line in sys.stdin:
+            with work.going_on():
+                time.sleep(_SETTLING_SECONDS)
+                beats.times.clear()
+                time.sleep(float(line))
+                times = list(beats.times)
+            print(json.dumps(times), flush=True)
+    os._exit(0)  # nobody waits for the engines to end
 
 
 @contextlib.contextmanager
 def _beating(way: str, beats: Beats) -> Iterator[None]:
     if way == STAGE:
-        share_promptly()
         stage = Stage(Animator(mouth=lambda _seconds: 0.0), [beats], SystemClock(), BEATS_PER_SECOND)
         stage.open()
         yield
@@ -93,44 +131,33 @@ def _beating(way: str, beats: Beats) -> Iterator[None]:
     is_over.set()
 
 
-@contextlib.contextmanager
-def at_work(load_name: str) -> Iterator[None]:
-    """With that going on, on threads of its own and for ever."""
-    speech = speech_parts(Home(Path("/nonexistent")), load(None, {}))
+def _pieces(load_name: str) -> Iterator[Callable[[], None]]:
+    """A piece of each kind of work that goes on; half a second or less."""
+    home = Home(Path("/nonexistent"))
+    speech = speech_parts(home, load(None, {}), turn_detector(home))
     kinds: dict[str, Callable[[], None]] = {
-        HEARING: lambda: _hear(speech),
-        SPEAKING: lambda: _speak(speech),
+        HEARING: lambda: asyncio.run(_hear(speech)),
+        SPEAKING: lambda: asyncio.run(_speak(speech)),
         PYTHON: _count,
     }
     for name, work in kinds.items():
         if load_name in (name, ALL):
-            threading.Thread(target=work, daemon=True).start()
-    yield
+            yield work
 
 
-def _hear(speech: SpeechParts) -> None:
-    noise = np.random.default_rng(1).normal(0.0, 2000.0, 2 * HEARING_FORMAT.sample_rate_hz).astype(np.int16)
-
-    async def work() -> None:
-        while True:
-            await speech.transcriber.transcribe(AudioChunk(noise, HEARING_FORMAT))
-
-    asyncio.run(work())
+async def _hear(speech: SpeechParts) -> None:
+    await speech.transcriber.transcribe(AudioChunk(_NOISE, HEARING_FORMAT))
 
 
-def _speak(speech: SpeechParts) -> None:
-    async def work() -> None:
-        while True:
-            async for _ in speech.synthesizer.synthesize(_SENTENCE):
-                pass
-
-    asyncio.run(work())
+async def _speak(speech: SpeechParts) -> None:
+    async for _ in speech.synthesizer.synthesize(_SENTENCE):
+        pass
 
 
 def _count() -> None:
-    while True:
+    for _ in range(100):
         sum(number * number for number in range(1_000))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], sys.argv[2], float(sys.argv[3]))
+    main(sys.argv[1], sys.argv[2])

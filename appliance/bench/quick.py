@@ -22,7 +22,7 @@ OWED = frozenset({"P12", "P14a", "P14b", "P16"})
 #: How often a check is made until nothing in it is too bad.
 _TRIES = 3
 
-_CLIPS, _IDLE_SECONDS, _STARTS, _BEATING_SECONDS = 10, 8.0, 2, 6.0
+_CLIPS, _IDLE_SECONDS, _STARTS, _BEATING_SECONDS = 10, 8.0, 2, 20.0
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
 import tempfile
@@ -12,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from appliance.errors import UsageError
+from appliance.promptness import environment_as_it_came
 
 _START_SECONDS = 20.0
 #: The machine's real cards are hidden.
@@ -28,7 +28,7 @@ def silent_room() -> Iterator[dict[str, str]]:
         socket, settings = folder / "native", folder / "asound.conf"
         settings.write_text(_ALSA, encoding="utf-8")
         private = {"HOME": name, "XDG_RUNTIME_DIR": name, "PULSE_SERVER": f"unix:{socket}"}
-        environment = {**os.environ, **private, "ALSA_CONFIG_PATH": str(settings)}
+        environment = {**environment_as_it_came(), **private, "ALSA_CONFIG_PATH": str(settings)}
         environment["DBUS_SESSION_BUS_ADDRESS"] = "unix:path=/nonexistent"
         # What is played is not heard: the box says its own wake word when it introduces itself.
         environment |= {"PULSE_SINK": "speaker", "PULSE_SOURCE": "mouth.monitor"}

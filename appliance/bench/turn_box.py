@@ -16,6 +16,7 @@ from appliance.config import load
 from appliance.errors import WeightsError
 from appliance.home import Home
 from appliance.ports_hearing import TurnDetector
+from appliance.promptness import share_promptly
 from appliance.wiring_turns import BoxOnCard, box_on_card
 
 #: A turn that has not ended by then never will.
@@ -85,6 +86,7 @@ async def open_box_system(setup: Setup) -> AsyncIterator[BoxSystem]:
         "box.language": setup.language,
     }
     config = load(None, {}, {**given, **setup.settings})
+    share_promptly()  # as the device does
     async with box_on_card(Home(Path(setup.home)), config, PacedSoundCard) as parts:
         box, card = parts.box, parts.box.card
         assert isinstance(card, PacedSoundCard)

@@ -17,8 +17,9 @@ from typing import Any, Protocol
 import appliance
 from appliance.bench.processes import ProcessCost, cost_of
 from appliance.bench.turn_clips import TurnClip
-from appliance.bench.turn_worker import Floor, Setup, TurnTaken
+from appliance.bench.turn_worker import BOX, Floor, Setup, TurnTaken
 from appliance.errors import ApplianceError
+from appliance.promptness import environment_as_it_came, keep_algebra_on_one_thread
 
 _LONGEST_SETTLING_SECONDS = 180
 #: Of a processor core: less is waiting.
@@ -103,14 +104,16 @@ class WorkerSystem:
 @contextlib.contextmanager
 def started_systems(pythons: Mapping[str, str], setup: Setup) -> Iterator[dict[str, WorkerSystem]]:
     """Systems by name, each run by its Python, loading side by side. Raises ``ApplianceError``."""
+    keep_algebra_on_one_thread()
     # The environment of a peer does not hold this program.
-    environment = {**os.environ, "PYTHONPATH": str(Path(appliance.__file__).parent.parent)}
+    search = {"PYTHONPATH": str(Path(appliance.__file__).parent.parent)}
+    as_device, stock = {**os.environ, **search}, {**environment_as_it_came(), **search}
     systems: dict[str, WorkerSystem] = {}
     try:
         for name, python in pythons.items():
             own = json.dumps(dataclasses.asdict(dataclasses.replace(setup, system=name)))
             command = [python, "-m", "appliance.bench.turn_worker", own]
-            systems[name] = WorkerSystem(name, command, environment)
+            systems[name] = WorkerSystem(name, command, as_device if name == BOX else stock)
         for system in systems.values():
             system.wait_until_ready()
         for system in systems.values():

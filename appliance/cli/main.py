@@ -19,6 +19,7 @@ from typing import Any
 from appliance import __version__
 from appliance.cli.logs import SafeLog
 from appliance.cli.shared import credentials_of
+from appliance.promptness import keep_algebra_on_one_thread
 
 
 @dataclass(frozen=True)
@@ -64,6 +65,7 @@ COMMANDS: dict[str, Command] = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; the exit code."""
+    keep_algebra_on_one_thread()
     _accept_any_character()
     try:
         arguments = _parse(list(sys.argv[1:] if argv is None else argv))

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import threading
 
 import pytest
 
 from appliance.bench.jitter import JitterRow, figures, lateness_ms
-from appliance.bench.jitter_worker import ALL, IDLE, STAGE, TIMER
+from appliance.bench.jitter_worker import ALL, IDLE, READY, STAGE, TIMER, Work
 
 
 def test_a_beat_is_late_by_what_the_gap_before_it_is_too_long() -> None:
@@ -28,8 +29,30 @@ def test_the_figure_is_of_the_worst_hundredth_beside_everything() -> None:
 
 
 @pytest.mark.parametrize("way", [STAGE, TIMER])
-def test_a_heartbeat_beats_in_a_process_of_its_own(way: str) -> None:
-    command = [sys.executable, "-m", "appliance.bench.jitter_worker", way, IDLE, "0.4"]
-    ran = subprocess.run(command, capture_output=True, text=True, check=True)
-    times = json.loads(ran.stdout)
-    assert times == sorted(times) and len(times) >= 2
+def test_a_heartbeat_beats_in_a_process_of_its_own_each_time_it_is_asked(way: str) -> None:
+    command = [sys.executable, "-m", "appliance.bench.jitter_worker", way, IDLE]
+    ran = subprocess.run(command, input="0.4\n0.4\n", capture_output=True, text=True, check=True)
+    ready, *asked = map(json.loads, ran.stdout.splitlines())
+    assert ready == READY and len(asked) == 2
+    for times in asked:
+        assert times == sorted(times) and len(times) >= 2
+    assert asked[0][-1] < asked[1][0]
+
+
+def test_work_stands_still_behind_its_time() -> None:
+    done = list[int]()
+    one_done = threading.Event()
+
+    def piece() -> None:
+        done.append(1)
+        one_done.set()
+
+    work = Work([piece])
+    one_done.clear()
+    with work.going_on():
+        assert one_done.wait(10.0)
+    before = len(done)
+    with work.going_on():
+        one_done.clear()
+        assert one_done.wait(10.0)
+    assert len(done) > before
