@@ -37,12 +37,12 @@ _SECOND_CALL_SECONDS = 8.0
 #: Below this at its best moment nobody spoke; wake words in noise at 10 dB and in a far corner had at least 0.9.
 _LEAST_ACTIVITY = 0.3
 #: Beyond this a reading is far from the wake word; see ``doubt``. Only words that whisper can be trusted with are here.
-#: "okay nabu": of calls by the box's voice, clean, soft, with noise and far away, 1 in 100 is read further off, of
-#: those by a robot's (espeak), which whisper hardly understands, 1 in 5, and of what only sounds alike a third
-#: (``appliance bench wake``). At 1.3 it was half of the latter two: but a call that is refused annoys more than one
-#: that nobody made. "hey jarvis" does as well at 1.3, "alexa" loses 1 in 30.
+#: "okay nabu": no call by the box's voice, clean, soft, with noise and far away, is read further off, of those by a
+#: robot's (espeak), which whisper hardly understands, 2 in 5, and of what only sounds alike about half (``appliance
+#: bench wake``). From here on what is won in calls is lost in near-misses. "hey jarvis" does as well at 1.3, "alexa"
+#: loses 1 in 30.
 #: "hey mycroft" is read as anything, like what sounds alike; a word of the owner's own cannot be measured here.
-_MOST_DOUBT: Mapping[str, float] = {"okay nabu": 1.7, "hey jarvis": 1.3, "alexa": 1.9}
+_MOST_DOUBT: Mapping[str, float] = {"okay nabu": 1.5, "hey jarvis": 1.3, "alexa": 1.9}
 #: A reading as near as this is the wake word itself, however sure.
 _SAME_WORD = 0.3
 #: A made-up word is read with a lower log-probability than this; each unit above it counts so many steps of distance.
